@@ -1,0 +1,100 @@
+"""Every way of saying no.
+
+::
+
+    SfumatoError
+    ├── InputError          exit 2   something the caller can mend
+    │   ├── DataError                a table that cannot be read or used
+    │   ├── PolicyError              a policy that does not say what to do
+    │   ├── HierarchyError           a hierarchy that is not total, functional and nested
+    │   └── OutputError              a place that cannot be written
+    ├── Infeasible          exit 1   a requirement that no release of this table can meet
+    └── NotVerified         exit 1   files that do not keep their promise
+
+A message is one sentence that names the column, the value and the way out. It never quotes a cell
+of a column that is not published. Anything else that is raised is a bug of ours.
+"""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
+
+class SfumatoError(Exception):
+    """Whatever this library raises on purpose."""
+
+    exit_code = 2
+
+
+class InputError(SfumatoError):
+    """The caller can mend it: the data, the policy, a hierarchy or a path."""
+
+
+class DataError(InputError):
+    """A table that cannot be read, or that the policy does not fit."""
+
+
+class PolicyError(InputError):
+    """A policy with a key, a value or a combination that means nothing.
+
+    `key` is the dotted path of the offending key, e.g. ``privacy[0].k``.
+
+    >>> str(PolicyError("must be a whole number of at least 1, not 0", key="privacy[0].k"))
+    'privacy[0].k: must be a whole number of at least 1, not 0'
+    """
+
+    def __init__(self, message: str, *, key: str = "") -> None:
+        self.key = key
+        self.message = message
+        super().__init__(f"{key}: {message}" if key else message)
+
+
+class HierarchyError(InputError):
+    """A hierarchy that is not total, functional and nested."""
+
+
+class OutputError(InputError):
+    """A folder that exists already, or a place that cannot be written."""
+
+
+class Infeasible(SfumatoError):
+    """No release of this table can meet the requirement; says which, and what could be met.
+
+    `nearest` holds the values, by key of the model, that the table can reach.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, nearest: Mapping[str, float] | None = None) -> None:
+        self.nearest = dict(nearest or {})
+        super().__init__(message)
+
+
+class NotVerified(SfumatoError):
+    """Written files that do not keep the promise they were written under."""
+
+    exit_code = 1
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint to end a sentence with, or nothing.
+
+    >>> did_you_mean("agee", ["age", "sex"])
+    '; did you mean age?'
+    >>> did_you_mean("qqq", ["age", "sex"])
+    ''
+    """
+    close = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def listing(values: Iterable[object], *, most: int = 20) -> str:
+    """Values in a row for a sentence, each quoted, cut after `most` with the number left out.
+
+    >>> listing(["a", None, "c"], most=2)
+    "'a', NULL and 1 more"
+    """
+    shown = ["NULL" if value is None else repr(str(value)) for value in values]
+    rest = len(shown) - most
+    if rest <= 0:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:most])} and {rest} more"
