@@ -115,6 +115,24 @@ class Classes:
         sensitive = {name: moved(histogram, target) for name, histogram in self.sensitive.items()}
         return Classes(sizes, sensitive, self.individuals and moved(self.individuals, target))
 
+    def only(self, chosen: BoolArray) -> "Classes":
+        """The chosen classes alone, renumbered.
+
+        >>> Classes(sizes=[1, 2, 3]).only(np.array([True, False, True])).sizes
+        array([1, 3])
+        """
+        if chosen.all():
+            return self
+        sensitive = {name: kept(histogram, chosen) for name, histogram in self.sensitive.items()}
+        return Classes(self.sizes[chosen], sensitive, self.individuals and kept(self.individuals, chosen))
+
+
+def kept(histogram: Histogram, chosen: BoolArray) -> Histogram:
+    """The histogram of the chosen classes alone, renumbered."""
+    lines = chosen[histogram.owner]
+    place = np.cumsum(chosen) - 1
+    return Histogram(place[histogram.owner[lines]], histogram.value[lines], histogram.count[lines], histogram.domain)
+
 
 def moved(histogram: Histogram, target: IntArray) -> Histogram:
     """The histogram after class i has become part of class ``target[i]``."""

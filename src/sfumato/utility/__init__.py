@@ -1,1 +1,5 @@
-"""See docs/design.md."""
+"""Utility: what a recoding cost, per attribute and in total."""
+
+from sfumato.utility.measure import AttributeLoss, Utility, measure
+
+__all__ = ["AttributeLoss", "Utility", "measure"]

@@ -1,0 +1,34 @@
+"""``sfumato anonymize``: a policy in, a verified release out."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.errors import InputError
+
+
+def anonymize(
+    policy: Annotated[Path, typer.Argument(help="The policy file (TOML).")],
+    data: Annotated[Path | None, typer.Option(help="The table, in place of the policy's [data] source.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("release"),
+    algorithm: Annotated[str | None, typer.Option(help="In place of the policy's [algorithm] name.")] = None,
+    engine: Annotated[str, typer.Option(help="What counts and verifies; this version has duckdb.")] = "duckdb",
+    seed: Annotated[int | None, typer.Option(help="For tests and papers: makes the order of rows repeatable.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Make a release: the table of the policy, private by its requirements, verified, in a folder."""
+    from sfumato.cli.show import progress, show_release
+    from sfumato.policy import load
+    from sfumato.release import prepare
+    from sfumato.release.folder import check_target
+
+    if engine != "duckdb":
+        raise InputError(f"--engine {engine} is not in this version; use duckdb")
+    check_target(out, force=force)
+    rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed)
+    with progress(quiet=as_json) as bar:
+        release = prepare(None, rules, progress=bar)
+        release.save(out, force=force)
+    show_release(release, out, as_json=as_json)

@@ -1,0 +1,23 @@
+"""``sfumato demo``: the main job on built-in data."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("demo-release"),
+    force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
+) -> None:
+    """Publish a built-in hospital table: from raw rows to a verified release and its report."""
+    from sfumato.cli.show import progress, show_release
+    from sfumato.datasets import hospital, hospital_policy
+    from sfumato.release import prepare
+    from sfumato.release.folder import check_target
+
+    check_target(out, force=force)
+    with progress(quiet=False) as bar:
+        release = prepare(hospital(), hospital_policy(), progress=bar)
+        release.save(out, force=force)
+    show_release(release, out, as_json=False)

@@ -1,0 +1,86 @@
+"""``sfumato``: the commands, and how errors leave."""
+
+import os
+import signal
+import sys
+import traceback
+from types import FrameType
+from typing import NoReturn
+
+import click
+import typer
+
+from sfumato._version import __version__
+from sfumato.cli import anonymize, demo, policy_schema, risk, verify
+from sfumato.errors import SfumatoError
+
+app = typer.Typer(
+    name="sfumato",
+    help="Publish tables about people: private by a stated definition, useful by a measured one, "
+    "checked by code that did not make them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+app.command("demo")(demo.demo)
+app.command("anonymize")(anonymize.anonymize)
+app.command("verify")(verify.verify)
+app.command("risk")(risk.risk)
+app.command("schema")(policy_schema.schema)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
+) -> None:
+    if version:
+        print(f"sfumato {__version__}")  # noqa: T201 - what was asked for
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run a command; an error is one sentence on standard error, and never a traceback."""
+    signal.signal(signal.SIGTERM, _terminated)
+    sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _run(arguments: list[str]) -> int:  # noqa: PLR0911 - one way out per kind of ending
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name="sfumato", standalone_mode=False)
+    except SfumatoError as error:
+        return _say(str(error), error.exit_code)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        return _say(f"{error.format_message()} See sfumato --help.", 2)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        return _say("stopped; nothing was written", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever was reading has left
+        return 0
+    except MemoryError:
+        return _say("the table does not fit into memory; run it on a larger machine or publish fewer columns", 2)
+    except Exception as error:  # noqa: BLE001 - a bug of ours: its text may quote data, so only its place is shown
+        return _bug(error)
+    return code if isinstance(code, int) else 0
+
+
+def _say(sentence: str, code: int) -> int:
+    print(f"error: {' '.join(sentence.split())}", file=sys.stderr)  # noqa: T201 - this is where errors go
+    return code
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("SFUMATO_DEBUG"):
+        traceback.print_exception(error)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{type(error).__name__} at {os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119 - a frame's
+    return _say(f"this is a bug of sfumato ({where}); please report it, with SFUMATO_DEBUG=1 for details", 2)
+
+
+def _terminated(number: int, frame: FrameType | None) -> NoReturn:
+    """End as on Ctrl-C, so that what is half written is removed."""
+    del number, frame
+    raise KeyboardInterrupt

@@ -1,0 +1,128 @@
+"""What commands print: tables for people, one JSON object for programs."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from sfumato.release import Release
+from sfumato.risk import Risk
+from sfumato.verifier import Verdict
+
+Progress = Callable[[int, int], None]
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Progress | None]:
+    """A progress bar on a terminal, and none in a pipe."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("searching"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, every: bar.update(task, completed=done, total=every)
+
+
+def show_release(release: Release, folder: Path, *, as_json: bool) -> None:
+    """Where the release is, and what was promised, what holds and what it cost."""
+    if as_json:
+        print_json(summary(release, folder))
+        return
+    console = Console()
+    console.print(_privacy(release.privacy))
+    console.print(_cost(release))
+    console.print(f"verified by a second implementation from the written files in {folder}", soft_wrap=True)
+    console.print(f"publish  {folder / 'public'}", soft_wrap=True)
+    console.print(f"keep     {folder / 'private'} (open {folder / 'private' / 'report.html'})", soft_wrap=True)
+
+
+def summary(release: Release, folder: Path) -> dict[str, Any]:
+    """What ``anonymize --json`` holds."""
+    seconds = {key: round(release.seconds.get(key, 0.0), 4) for key in ("read", "search", "recode", "verify", "write")}
+    utility = release.utility.as_json()
+    shown = ("distortion_ratio", "ncp", "discernibility", "average_class_size")
+    return {
+        "release": str(folder),
+        "rows": release.rows,
+        "suppressed": release.suppressed,
+        "classes": len(release.recoding.classes),
+        "algorithm": release.recoding.algorithm,
+        **({"levels": dict(release.levels)} if release.levels is not None else {}),
+        "privacy": release.privacy,
+        "utility": {key: utility[key] for key in shown} | {k: v for k, v in utility.items() if k not in shown},
+        "risk": release.risk.as_json(),
+        "seconds": seconds | {"total": round(sum(seconds.values()), 4)},
+    }
+
+
+def show_verdict(verdict: Verdict, *, as_json: bool) -> None:
+    """Whether a release holds and, if not, every reason."""
+    if as_json:
+        print_json(verdict.as_json())
+        return
+    console = Console()
+    console.print(_privacy([finding.as_json() for finding in verdict.privacy]))
+    for complaint in verdict.complaints:
+        console.print(f"✗ {complaint}", style="red", markup=False, soft_wrap=True)
+    word = "holds" if verdict.satisfied else "does not hold"
+    console.print(f"{verdict.rows:,} rows in {verdict.classes:,} classes: the release {word}")
+
+
+def show_risk(risk: Risk, *, as_json: bool) -> None:
+    """The risk figures."""
+    if as_json:
+        print_json(risk.as_json())
+        return
+    table = Table("risk (the adversary knows who is in the table)", "")
+    table.add_row("highest chance of picking a person's row", f"{risk.highest:.4f}")
+    table.add_row("average chance", f"{risk.average:.4f}")
+    table.add_row("rows alone in their class", f"{risk.uniques:,} ({risk.unique_share:.2%})")
+    Console().print(table)
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """One JSON object on standard output."""
+    print(json.dumps(content, ensure_ascii=False, allow_nan=False))  # noqa: T201 - this is where output goes
+
+
+def _privacy(findings: list[dict[str, Any]]) -> Table:
+    table = Table("promised", "required", "holds", "")
+    for finding in findings:
+        mark = "✓" if finding["satisfied"] else "✗"
+        table.add_row(finding["model"], _keys(finding["required"]), _keys(finding.get("achieved", {})), mark)
+    return table
+
+
+def _cost(release: Release) -> Table:
+    utility = release.utility
+    table = Table("what it cost", "")
+    table.add_row("rows published", f"{release.rows:,} of {release.encoded.rows:,}")
+    table.add_row("classes", f"{len(release.recoding.classes):,}, {utility.average_class_size:,.1f} rows on average")
+    table.add_row("information lost (NCP)", f"{utility.ncp:.1%}")
+    table.add_row("distortion ratio", f"{utility.distortion_ratio:.1%}")
+    for name, level in (release.levels or {}).items():
+        height = next(a.hierarchy.height for a in release.encoded.quasi if a.name == name)
+        table.add_row(f"  {name}", f"level {level} of {height}, {utility.attributes[name].ncp:.1%} lost")
+    return table
+
+
+def _keys(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {_short(value)}" for key, value in values.items())
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,26 @@
+"""``sfumato verify``: does a release keep its promise?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(help="The release folder, or its public part.", metavar="DIR")],
+    policy: Annotated[Path | None, typer.Option(help="Check against this policy's requirements instead.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Re-check a published release from its files alone; exit 0 if it holds, 1 if it does not."""
+    from sfumato.cli.show import show_verdict
+    from sfumato.verifier import verify as check
+
+    requirements = None
+    if policy is not None:
+        from sfumato.policy import load
+        from sfumato.release.manifest import requirements as promised
+
+        requirements = promised(load(policy))
+    verdict = check(folder, requirements=requirements)
+    show_verdict(verdict, as_json=as_json)
+    raise typer.Exit(0 if verdict.satisfied else 1)

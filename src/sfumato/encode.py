@@ -1,0 +1,197 @@
+"""Encode: rows become a few small integers, and equal rows become one tuple with a count.
+
+The codes of a column number its distinct values in text order, so that nothing here depends on the
+order in which the rows came.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sfumato.classes import Domain, IntArray
+from sfumato.hierarchy import Hierarchy
+from sfumato.keys import Codes, count, narrow, pack
+from sfumato.policy import Column, Policy
+from sfumato.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """One column: a code per row, and per code its value, as text and as it was (``None`` for NULL)."""
+
+    name: str
+    codes: Codes
+    texts: tuple[str | None, ...]
+    values: Any
+
+    @property
+    def width(self) -> int:
+        """Number of different values."""
+        return len(self.texts)
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """A quasi-identifier: its column, its hierarchy over exactly the values that occur, and its weight."""
+
+    column: Coded
+    hierarchy: Hierarchy
+    weight: float
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.column.name
+
+    @cached_property
+    def frequencies(self) -> IntArray:
+        """Rows per value."""
+        return np.bincount(self.column.codes, minlength=self.column.width)
+
+
+@dataclass(frozen=True, eq=False)
+class Tuples:
+    """The different rows as far as a search looks at them, each with the number of rows it stands for.
+
+    `quasi` are leaf codes, one array per quasi-identifier; `others` the codes of the sensitive columns
+    that some requirement looks at, and of the individuals, by column name.
+    """
+
+    quasi: tuple[Codes, ...]
+    others: Mapping[str, Codes]
+    counts: IntArray
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A table as integers: what algorithms work on."""
+
+    rows: int
+    quasi: tuple[Attribute, ...]
+    sensitive: Mapping[str, Coded]
+    individual: Coded | None
+    domains: Mapping[str, Domain]
+    tuples: Tuples
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers, in the table's order."""
+        return tuple(attribute.name for attribute in self.quasi)
+
+
+def encode(table: Table, policy: Policy) -> Encoded:
+    """Encode the quasi-identifiers, the sensitive columns and the individuals of a table."""
+    order = {name: i for i, name in enumerate(table.arrow.column_names)}
+    nulls = policy.source.null
+    quasi = tuple(
+        attribute(code(table, column.name), column, nulls)
+        for column in sorted(policy.quasi, key=lambda column: order[column.name])
+    )
+    sensitive = {column.name: code(table, column.name) for column in policy.sensitive}
+    individual = code(table, policy.individual.name) if policy.individual else None
+    looked_at = {name for model in policy.privacy for name in model.looks_at}
+    domains = {
+        column.name: domain(sensitive[column.name], column, nulls)
+        for column in policy.sensitive
+        if column.name in looked_at
+    }
+    others = {name: sensitive[name] for name in domains}
+    if individual is not None:
+        others[individual.name] = individual
+        domains[individual.name] = _plain_domain(individual)
+    tuples = _distinct(quasi, others)
+    return Encoded(table.rows, quasi, sensitive, individual, domains, tuples)
+
+
+def code(table: Table, name: str) -> Coded:
+    """Number the different values of a column in text order, NULL last."""
+    encoded = table.arrow.column(name).combine_chunks()
+    if not pa.types.is_dictionary(encoded.type):
+        encoded = encoded.dictionary_encode()
+    values, codes = encoded.dictionary, _indices(encoded)
+    texts = _texts(values)
+    used = np.flatnonzero(np.bincount(codes, minlength=len(texts) + 1))
+    order = sorted(used.tolist(), key=lambda i: (i == len(texts), texts[i] if i < len(texts) else ""))
+    labels = tuple(texts[i] if i < len(texts) else None for i in order)
+    place = np.zeros(len(texts) + 1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    typed = values.take(pa.array([i if i < len(texts) else None for i in order], type=pa.int64()))
+    return _merged(Coded(name, narrow(place, len(order))[codes], labels, typed))
+
+
+def attribute(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Attribute:
+    """A quasi-identifier with its hierarchy bound to the values that occur."""
+    assert rules.hierarchy is not None  # noqa: S101 - the policy has checked it; this tells the type checker
+    return Attribute(column, rules.hierarchy.bind(column.texts, column=column.name, nulls=nulls), rules.weight)
+
+
+def domain(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Domain:
+    """A sensitive column in the whole table: totals, and order and ancestors where there are any."""
+    plain = _plain_domain(column)
+    if rules.hierarchy is None:
+        ranks = _numeric_ranks(column.texts)
+        return Domain(plain.values, plain.totals, ranks=ranks, places=0 if ranks is None else len(ranks))
+    tree = rules.hierarchy.bind(column.texts, column=column.name, nulls=nulls)
+    return Domain(plain.values, plain.totals, tree.ranks, tree.places, tree.matrix.astype(np.int64))
+
+
+def _plain_domain(column: Coded) -> Domain:
+    return Domain(column.texts, np.bincount(column.codes, minlength=column.width))
+
+
+def _numeric_ranks(texts: tuple[str | None, ...]) -> IntArray | None:
+    """Places in numeric order where every value is a number; equal numbers share no place."""
+    try:
+        numbers = [Decimal(text) for text in texts if text is not None]
+    except InvalidOperation:
+        return None
+    if len(numbers) < len(texts) or not all(number.is_finite() for number in numbers):
+        return None
+    ranks = np.empty(len(numbers), dtype=np.int64)
+    ranks[sorted(range(len(numbers)), key=numbers.__getitem__)] = np.arange(len(numbers))
+    return ranks
+
+
+def _indices(encoded: Any) -> NDArray[np.int64]:
+    """Dictionary indices, with one more than the last for NULL."""
+    indices = encoded.indices
+    if indices.null_count:
+        indices = pc.fill_null(indices.cast(pa.int64()), len(encoded.dictionary))
+    return np.asarray(indices.to_numpy(zero_copy_only=False))
+
+
+def _texts(values: Any) -> list[str]:
+    """Values as text: as Arrow prints them, so that 7 is '7' and a date is ISO."""
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        return list(values.to_pylist())
+    return list(pc.cast(values, pa.string()).to_pylist())
+
+
+def _merged(column: Coded) -> Coded:
+    """Values that print the same are one value (a dictionary may list a value twice)."""
+    first = {text: i for i, text in reversed(list(enumerate(column.texts)))}
+    if len(first) == column.width:
+        return column
+    keep = sorted(first.values())
+    place = np.searchsorted(keep, [first[text] for text in column.texts])
+    texts = tuple(column.texts[i] for i in keep)
+    return Coded(column.name, narrow(place, len(keep))[column.codes], texts, column.values.take(pa.array(keep)))
+
+
+def _distinct(quasi: tuple[Attribute, ...], others: Mapping[str, Coded]) -> Tuples:
+    columns = [attribute.column for attribute in quasi] + list(others.values())
+    widths = [column.width for column in columns]
+    packed = pack([column.codes for column in columns], widths)
+    counted = count(packed)
+    codes = [narrow(part, width) for part, width in zip(packed.unpack(counted.keys), widths, strict=True)]
+    return Tuples(tuple(codes[: len(quasi)]), dict(zip(others, codes[len(quasi) :], strict=True)), counted.counts)

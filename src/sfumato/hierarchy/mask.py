@@ -1,0 +1,89 @@
+"""Texts with more and more characters starred out: 4350 → 435* → 43** → 4*** → ``*``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.errors import PolicyError, did_you_mean
+from sfumato.hierarchy.base import ROOT, Hierarchy, Label, build, refuse
+
+_SIDES = ("right", "left")
+
+
+@dataclass(frozen=True)
+class Mask:
+    """``{ mask = "right" }``: one more character is masked on each level, from the right or the left.
+
+    With `length`, values count as texts of that many characters with some left out at the masked side, so
+    that shorter and longer codes meet: I21 and I21.0 are both ``I21**``.
+
+    >>> Mask("right").bind(["4350", "4312"], column="zip").labels[1:]
+    (('435*', '431*'), ('43**',), ('4***',), ('*',))
+    >>> Mask("right", length=5).bind(["I21", "I21.0"], column="icd").labels[2]
+    ('I21**',)
+    """
+
+    mask: str
+    length: int | None = None
+
+    levelled: ClassVar[bool] = True
+    schema: ClassVar[dict[str, object]] = {
+        "type": "object",
+        "description": "Characters are replaced by *, one more on each level.",
+        "properties": {
+            "mask": {"enum": list(_SIDES), "description": "The side that is masked first."},
+            "length": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "The characters of a full value; shorter ones are taken as its beginning "
+                "(its end for left).",
+            },
+        },
+        "required": ["mask"],
+        "additionalProperties": False,
+    }
+
+    def __post_init__(self) -> None:
+        if self.mask not in _SIDES:
+            hint = did_you_mean(str(self.mask), _SIDES)
+            raise PolicyError(f'must be "right" or "left", not {self.mask!r}{hint}', key="mask")
+        if self.length is not None:
+            _check_length(self.length)
+
+    def bind(
+        self,
+        values: Sequence[Label],
+        *,
+        column: str,
+        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
+    ) -> Hierarchy:
+        """A level for each character of the longest value, or of `length`.
+
+        >>> Mask("left").bind(["ab", "cb"], column="code").labels[1]
+        ('*b',)
+        """
+        self._check([value for value in values if value is not None], column)
+        height = self.length or max([1, *(len(value) for value in values if value is not None)])
+        levels = [[value and self._masked(value, stars) for value in values] for stars in range(1, height)]
+        return build([values, *levels])
+
+    def _check(self, values: Sequence[str], column: str) -> None:
+        # A star in a value could not be told from a masked character: two values might meet and part again.
+        starred = [value for value in values if ROOT in value]
+        refuse(starred, column=column, fault="has '*' in", remedy="mend them, or give a file as its hierarchy")
+        long = [value for value in values if self.length is not None and len(value) > self.length]
+        fault = f"longer than the {self.length} characters of its mask"
+        refuse(long, column=column, fault=fault, remedy="raise length, or mend them")
+
+    def _masked(self, value: str, stars: int) -> str:
+        if self.length is None:
+            kept = max(len(value) - stars, 0)
+            stars = len(value) - kept
+        else:
+            kept = min(self.length - stars, len(value))
+        return value[:kept] + ROOT * stars if self.mask == "right" else ROOT * stars + value[len(value) - kept :]
+
+
+def _check_length(value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise PolicyError(f"must be a whole number of at least 1, not {value!r}", key="length")

@@ -1,0 +1,36 @@
+"""The hierarchy of height 1: a value is told, or it is not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.hierarchy.base import Hierarchy, Label, build
+
+
+@dataclass(frozen=True)
+class Suppress:
+    """``"suppress"``: value → ``*``.
+
+    >>> Suppress().bind(["Male", "Female"], column="sex").labels
+    (('Male', 'Female'), ('*',))
+    """
+
+    levelled: ClassVar[bool] = True
+    schema: ClassVar[dict[str, object]] = {
+        "const": "suppress",
+        "description": "The value itself or *, nothing in between.",
+    }
+
+    def bind(
+        self,
+        values: Sequence[Label],
+        *,
+        column: str,  # noqa: ARG002 - nothing can go wrong that would have to name it
+        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
+    ) -> Hierarchy:
+        """Every value under ``*``.
+
+        >>> Suppress().bind([None], column="sex").matrix.tolist()
+        [[0, 0]]
+        """
+        return build([values])

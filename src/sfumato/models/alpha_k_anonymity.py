@@ -1,0 +1,48 @@
+"""(alpha, k)-anonymity: Definitions 6, 12 and 14 of Wong, Li, Fu and Wang 2006."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from sfumato.classes import BoolArray, Classes, FloatArray
+from sfumato.models.alpha_deassociation import AlphaDeassociation
+from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.keys import WHOLE
+
+
+@dataclass(frozen=True)
+class AlphaKAnonymity(AlphaDeassociation):
+    """Every class has `k` rows, and no protected value holds more than a share `alpha` of them.
+
+    Guards against singling out and against learning a sensitive value, both at once.
+
+    >>> classes = Classes.of([0, 0, 1, 1, 2], illness=["HIV", "flu", "flu", "flu", "fever"])
+    >>> AlphaKAnonymity(alpha=0.5, k=2, column="illness", values=["HIV"]).holds(classes)
+    array([ True,  True, False])
+    """
+
+    name: ClassVar[str] = "alpha-k-anonymity"
+    threat: ClassVar[str] = "Someone picks out a person's row, or is nearly sure of a person's sensitive value."
+
+    k: Annotated[int, WHOLE, "the fewest rows of a class (people, where rows name individuals)"] = field(kw_only=True)
+
+    @property
+    def _crowd(self) -> KAnonymity:
+        return KAnonymity(self.k)
+
+    def holds(self, classes: Classes) -> BoolArray:
+        """Whether each class passes both."""
+        return super().holds(classes) & self._crowd.holds(classes)
+
+    def achieved(self, classes: Classes) -> dict[str, float | int]:
+        """What each of the two reaches."""
+        return super().achieved(classes) | self._crowd.achieved(classes)
+
+    def doomed(self, classes: Classes) -> FloatArray:
+        """The larger of the two: a part that fails either fails both."""
+        return np.maximum(super().doomed(classes), self._crowd.doomed(classes))
+
+    def hint(self, whole: Classes) -> str:
+        """What each of the two could be."""
+        return f"{self._crowd.hint(whole)} and {super().hint(whole)}"

@@ -1,0 +1,92 @@
+"""Sums and maxima per class over sparse histograms, and the shares and roundings models speak in.
+
+Lines of a histogram are sorted by class, so a class is a run of lines and a maximum per class is one
+`reduceat`. No function loops over classes.
+"""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.classes import BoolArray, Classes, FloatArray, Histogram, IntArray
+from sfumato.errors import PolicyError, did_you_mean
+
+Number = TypeVar("Number", np.int64, np.float64)
+
+TOLERANCE = 1e-9  # entropies and distances are sums of rounded logarithms and quotients: a hair passes
+
+
+def looked_at(classes: Classes, column: str) -> Histogram:
+    """The histogram of a sensitive column.
+
+    >>> looked_at(Classes.of([0], illness=["flu"]), "ilness")
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: column: 'ilness' is not a sensitive column; did you mean illness?
+    """
+    if column not in classes.sensitive:
+        hint = did_you_mean(column, classes.sensitive)
+        raise PolicyError(f"{column!r} is not a sensitive column{hint}", key="column")
+    return classes.sensitive[column]
+
+
+def starts(owner: IntArray) -> IntArray:
+    """The first line of each class that has lines.
+
+    >>> starts(np.array([0, 0, 2]))
+    array([0, 2])
+    """
+    return np.flatnonzero(np.diff(owner, prepend=-1))
+
+
+def distinct(histogram: Histogram, classes: int) -> IntArray:
+    """How many different values each class has."""
+    return np.bincount(histogram.owner, minlength=classes)
+
+
+def summed(owner: IntArray, amounts: NDArray[Number], classes: int) -> FloatArray:
+    """The sum of an amount per line, for each class; exact for counts, which stay below 2**53."""
+    return np.asarray(np.bincount(owner, weights=amounts, minlength=classes), dtype=np.float64)
+
+
+def most(owner: IntArray, amounts: NDArray[Number], classes: int) -> NDArray[Number]:
+    """The largest amount in each class; 0 where it has no line.
+
+    >>> most(np.array([0, 0, 2]), np.array([3, 5, 4]), 3)
+    array([5, 0, 4])
+    """
+    first, out = starts(owner), np.zeros(classes, dtype=amounts.dtype)
+    if len(first):
+        out[owner[first]] = np.maximum.reduceat(amounts, first)
+    return out
+
+
+def doom(failing: BoolArray, rows: IntArray | FloatArray, sizes: IntArray) -> FloatArray:
+    """The share of rows that fails in any case, from a lower bound on their number.
+
+    Rows are whole, so the bound is rounded up, and at least one (models that call this are monotone).
+    A share below 1 is shaved by a trillionth, so that share times size never exceeds the whole number
+    it stands for.
+    """
+    whole = np.clip(np.ceil(rows), 1, np.maximum(sizes, 1))
+    share = whole / np.maximum(sizes, 1)
+    return np.where(failing, np.where(whole < sizes, share * (1 - 1e-12), 1.0), 0.0)
+
+
+def rounded_up(number: float) -> str:
+    """Three digits that are not below the number.
+
+    >>> rounded_up(0.24781), rounded_up(0.25)
+    ('0.248', '0.25')
+    """
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(str(number)).normalize():f}"
+
+
+def rounded_down(number: float) -> str:
+    """Three digits that are not above the number, but for the tolerance.
+
+    >>> rounded_down(10.39), rounded_down(2.9999999999999996)
+    ('10.3', '3')
+    """
+    return f"{Context(prec=3, rounding=ROUND_FLOOR).create_decimal(str(round(number, 9))).normalize():f}"

@@ -1,0 +1,62 @@
+"""k-anonymity (Samarati and Sweeney 1998; Definition 3 of Wong et al. 2006)."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from sfumato.classes import BoolArray, Classes, FloatArray
+from sfumato.models.base import Entry
+from sfumato.models.keys import WHOLE
+
+
+@dataclass(frozen=True)
+class KAnonymity(Entry):
+    """Every published row looks like at least `k` rows, itself among them.
+
+    Guards against singling out. Says nothing of sensitive values: a class that shares one illness
+    discloses it, so pair it with a model that looks at them. Where rows name individuals, `k` counts
+    people, because five rows of one person hide nobody.
+
+    >>> KAnonymity(3).holds(Classes(sizes=[5, 2, 3]))
+    array([ True, False,  True])
+    >>> KAnonymity(3).achieved(Classes(sizes=[5, 2, 3]))
+    {'k': 2}
+    """
+
+    name: ClassVar[str] = "k-anonymity"
+    threat: ClassVar[str] = "Someone who knows a person's quasi-identifiers picks out that person's row."
+
+    k: Annotated[int, WHOLE, "the fewest rows of a class (people, where rows name individuals)"]
+
+    @property
+    def looks_at(self) -> tuple[str, ...]:
+        """No sensitive column."""
+        return ()
+
+    @property
+    def monotone(self) -> bool:
+        """A union is no smaller than its parts."""
+        return True
+
+    @property
+    def hereditary(self) -> bool:
+        """A part has no more than the whole."""
+        return True
+
+    def holds(self, classes: Classes) -> BoolArray:
+        """Whether each class has k rows, or people."""
+        passing: BoolArray = classes.persons >= self.k
+        return passing
+
+    def achieved(self, classes: Classes) -> dict[str, float | int]:
+        """The size of the smallest class."""
+        return {"k": int(classes.persons.min()) if len(classes) else 0}
+
+    def doomed(self, classes: Classes) -> FloatArray:
+        """All of a failing class: its parts are smaller still."""
+        return (~self.holds(classes)).astype(np.float64)
+
+    def hint(self, whole: Classes) -> str:
+        """The table as one class is the largest class there is."""
+        return f"k can be at most {int(whole.persons.sum())}"

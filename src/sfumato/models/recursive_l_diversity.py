@@ -1,0 +1,101 @@
+"""Recursive (c, l)-diversity (Machanavajjhala et al. 2006; Definition 20.3.4 of the chapter)."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, NamedTuple
+
+import numpy as np
+
+from sfumato.classes import BoolArray, Classes, FloatArray, Histogram, IntArray
+from sfumato.models.base import ColumnEntry
+from sfumato.models.counts import distinct, doom, looked_at, rounded_up, starts, summed
+from sfumato.models.exact import ceil_times, floor_times
+from sfumato.models.keys import FACTOR, WHOLE
+
+
+class Spread(NamedTuple):
+    """Rows of the most frequent value of each class, and of its l-th value and all rarer ones."""
+
+    top: IntArray
+    tail: IntArray
+
+
+@dataclass(frozen=True)
+class RecursiveLDiversity(ColumnEntry):
+    """In every class the top value has fewer rows than `c` times those from the `l`-th on together.
+
+    Guards against a value that dominates its class, and stays so after l - 2 others are ruled out. It
+    allows skew where the entropy model does not. Compared exactly, and strictly: `achieved` gives the
+    c that the worst class has, and a policy needs a c above it.
+
+    >>> classes = Classes.of([0, 0, 0, 1, 1, 1], illness=["HIV", "flu", "cold", "HIV", "HIV", "flu"])
+    >>> RecursiveLDiversity("illness", c=2, l=2).holds(classes)
+    array([ True, False])
+    """
+
+    name: ClassVar[str] = "recursive-l-diversity"
+    threat: ClassVar[str] = "Someone who can rule out some sensitive values guesses one that dominates the rest."
+
+    c: Annotated[float, FACTOR, "how far the top value may outweigh the tail"]
+    l: Annotated[int, WHOLE, "the place at which the tail begins"]  # noqa: E741  the field's own name
+
+    @property
+    def monotone(self) -> bool:
+        """Top minus c times tail is convex, so a union is below 0 where its parts are (Exercise 9b).
+
+        Top is a maximum; tail is all rows minus the largest sum of l - 1 values, again a maximum.
+        """
+        return True
+
+    def holds(self, classes: Classes) -> BoolArray:
+        """Whether the top value of each class is small enough."""
+        top, tail = self._spread(classes)
+        passing: BoolArray = top < ceil_times(self.c, tail)
+        return passing
+
+    def achieved(self, classes: Classes) -> dict[str, float | int]:
+        """The least c that is not enough, at this l.
+
+        Where a class has fewer than l values no c would do: then there is no c, and l is the number of
+        values of the poorest class.
+        """
+        top, tail = self._spread(classes)
+        if (tail == 0).any():
+            return {"l": int(distinct(looked_at(classes, self.column), len(classes)).min())}
+        return {"c": float((top / tail).max(initial=0.0)), "l": self.l}
+
+    def doomed(self, classes: Classes) -> FloatArray:
+        """By averaging; all of a class with fewer than l values.
+
+        g = top - c tail is convex and grows with the class, so g of a class is at most the sum over its
+        parts. Parts that pass are below 0, parts that fail, F rows in all, are at most F (their tail is
+        not negative). So F >= top - c tail.
+        """
+        top, tail = self._spread(classes)
+        surplus = top - floor_times(self.c, tail)
+        values = distinct(looked_at(classes, self.column), len(classes))
+        rows = np.where(values < self.l, classes.sizes, surplus)
+        # With the floor, a fraction of a row is rounded up, as `doom` would.
+        return doom(top >= ceil_times(self.c, tail), rows, classes.sizes)
+
+    def hint(self, whole: Classes) -> str:
+        """The table as one class has the least c that any split has."""
+        reached = self.achieved(whole)
+        if "c" not in reached:
+            return f"{self.column} has {reached['l']} values, so l can be at most {reached['l']}"
+        return f"c must be above {rounded_up(float(reached['c']))} with l = {self.l}"
+
+    def _spread(self, classes: Classes) -> Spread:
+        owner, count, place = _by_count(looked_at(classes, self.column))
+        size = len(classes)
+        top = summed(owner, np.where(place == 0, count, 0), size).astype(np.int64)
+        head = summed(owner, np.where(place < self.l - 1, count, 0), size).astype(np.int64)
+        return Spread(top, classes.sizes - head)
+
+
+def _by_count(lines: Histogram) -> tuple[IntArray, IntArray, IntArray]:
+    """Class, count and place of each line, largest count first; one plain sort of packed numbers."""
+    width = int(lines.count.max(initial=0)) + 1
+    owner, lack = np.divmod(np.sort(lines.owner * width + (width - 1 - lines.count)), width)
+    first = starts(owner)
+    begin = np.repeat(first, np.diff(first, append=len(owner)))
+    return owner, width - 1 - lack, np.arange(len(owner)) - begin

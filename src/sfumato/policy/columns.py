@@ -1,0 +1,102 @@
+"""What each column is to the people in the table: the [columns] part of a policy."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from types import MappingProxyType
+
+from sfumato.errors import PolicyError
+from sfumato.hierarchy import Spec, parse
+from sfumato.policy.section import Section, among, as_table, dotted
+
+KEYS = ("role", "hierarchy", "weight")
+
+
+class Role(StrEnum):
+    """What a column tells an adversary, and so what is done with it.
+
+    >>> Role("quasi") is Role.QUASI
+    True
+    """
+
+    IDENTIFIER = "identifier"
+    """Names a person by itself; never published."""
+    INDIVIDUAL = "individual"
+    """Says which rows are the same person's; published as a random pseudonym."""
+    QUASI = "quasi"
+    """Known to others, and telling in combination; published generalized."""
+    SENSITIVE = "sensitive"
+    """What nobody may learn of a person; published as it is, within the limits of the models."""
+    PLAIN = "plain"
+    """Neither; published as it is."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the table: its role, how it generalizes, and what its precision is worth.
+
+    >>> Column("visits", Role.PLAIN).weight
+    1.0
+    """
+
+    name: str
+    role: Role
+    hierarchy: Spec | None = None
+    weight: float = 1.0
+
+
+def read_columns(value: object, *, folder: Path) -> Mapping[str, Column]:
+    """The [columns] table, in its own order; hierarchy files are sought from `folder`.
+
+    >>> read_columns({"ssn": {"role": "identifier"}}, folder=Path())["ssn"].role
+    <Role.IDENTIFIER: 'identifier'>
+    """
+    if value is None:
+        raise PolicyError('is missing; give every column a role, as in age = { role = "plain" }', key="columns")
+    items = as_table(value, "columns").items()
+    return MappingProxyType({name: _column(name, item, folder) for name, item in items})
+
+
+def _column(name: str, value: object, folder: Path) -> Column:
+    key = dotted("columns", name)
+    section = Section.of(as_table(value, key, such_as='{ role = "plain" }'), key, KEYS)
+    role = _role(section)
+    return Column(name, role, _hierarchy(section, role, folder), _weight(section, role))
+
+
+def _role(section: Section) -> Role:
+    role = section.choice("role", Role)
+    if role is None:
+        raise PolicyError(f"is missing; choose {among(Role)}", key=section.path("role"))
+    return Role(role)
+
+
+def _hierarchy(section: Section, role: Role, folder: Path) -> Spec | None:
+    key, value = section.path("hierarchy"), section.table.get("hierarchy")
+    if value is None and role is Role.QUASI:
+        way = 'write hierarchy = "suppress" as the simplest'
+        raise PolicyError(f"is missing, and a quasi-identifier needs one; {way}", key=key)
+    if value is None:
+        return None
+    if role not in {Role.QUASI, Role.SENSITIVE}:
+        raise PolicyError(f"a column of role {role} is never generalized; leave the hierarchy out", key=key)
+    return _levelled(parse(value, folder=folder, key=key), role, key)
+
+
+def _levelled(spec: Spec, role: Role, key: str) -> Spec:
+    """Refuses ranges and sets: every algorithm of this version works on levels, and so do distances."""
+    if spec.levelled:
+        return spec
+    if role is Role.SENSITIVE:
+        raise PolicyError("a sensitive hierarchy is for distances and needs levels; give a tree", key=key)
+    why = "has no levels, and the algorithms that do without are not in this version"
+    raise PolicyError(f'{why}; give levels, as in {{ intervals = [5, 10, 20] }}, or "suppress"', key=key)
+
+
+def _weight(section: Section, role: Role) -> float:
+    weight = section.number("weight")
+    if weight is not None and role is not Role.QUASI:
+        message = f"only a quasi-identifier has a weight, not a column of role {role}"
+        raise PolicyError(message, key=section.path("weight"))
+    return 1.0 if weight is None else float(weight)

@@ -1,0 +1,57 @@
+"""What is promised: the [[privacy]] tables of a policy, all of which must hold."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sfumato import models
+from sfumato.errors import PolicyError, did_you_mean
+from sfumato.policy.columns import Column, Role
+from sfumato.policy.section import as_table, given
+
+_EXAMPLE = '[[privacy]] with model = "k-anonymity" and k = 5'
+
+
+def read_privacy(value: object, *, folder: Path) -> tuple[models.Model, ...]:
+    """The models that must hold, in the order of the policy; files they name are sought from `folder`.
+
+    >>> read_privacy([{"model": "k-anonymity", "k": 5}], folder=Path())[0].name
+    'k-anonymity'
+    """
+    if value is None or value == []:
+        raise PolicyError(f"no privacy model: write {_EXAMPLE} as the simplest", key="privacy")
+    if not isinstance(value, list):
+        raise PolicyError(f"must be a list of tables, as {_EXAMPLE}, not {given(value)}", key="privacy")
+    return tuple(_model(table, f"privacy[{index}]", folder) for index, table in enumerate(value))
+
+
+def check_privacy(columns: Mapping[str, Column], privacy: Sequence[models.Model], tables: object) -> None:
+    """Every column that a model looks at is there and is sensitive.
+
+    `tables` are the [[privacy]] tables the models were read from, to find the key that names the column.
+
+    >>> check_privacy({}, [], None)
+    """
+    written = tables if isinstance(tables, list) else [{}] * len(privacy)
+    for index, (model, table) in enumerate(zip(privacy, written, strict=True)):
+        for name in model.looks_at:
+            _check_sensitive(name, columns, f"privacy[{index}]{_naming(table, name)}")
+
+
+def _model(value: object, key: str, folder: Path) -> models.Model:
+    return models.build(as_table(value, key), key=key, folder=folder)
+
+
+def _check_sensitive(name: str, columns: Mapping[str, Column], key: str) -> None:
+    if name not in columns:
+        hint = did_you_mean(name, [other for other in columns if columns[other].role is Role.SENSITIVE])
+        raise PolicyError(f"{name!r} is not one of [columns]{hint or '; list it there'}", key=key)
+    if (role := columns[name].role) is not Role.SENSITIVE:
+        way = 'name a sensitive column, or give it role = "sensitive"'
+        raise PolicyError(f"{name!r} is of role {role}; {way}", key=key)
+
+
+def _naming(table: Mapping[str, object], name: str) -> str:
+    several = table.get("columns")
+    if isinstance(several, list) and name in several:
+        return f".columns[{several.index(name)}]"
+    return ".column" if table.get("column") == name else ""

@@ -1,0 +1,41 @@
+"""What the parts of a policy ask of one another."""
+
+from collections.abc import Mapping
+
+from sfumato.errors import PolicyError
+from sfumato.policy.columns import Column, Role
+from sfumato.policy.section import dotted
+
+
+def check_columns(columns: Mapping[str, Column]) -> None:
+    """At least one quasi-identifier, of which one matters, and at most one column of individuals.
+
+    >>> check_columns({"visits": Column("visits", Role.PLAIN)})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: columns: no quasi-identifier: give the columns that others may know
+    role = "quasi" and a hierarchy
+    """
+    quasi = with_role(columns, Role.QUASI)
+    if not quasi:
+        way = 'give the columns that others may know role = "quasi" and a hierarchy'
+        raise PolicyError(f"no quasi-identifier: {way}", key="columns")
+    if not any(column.weight for column in quasi):
+        weight = dotted("columns", quasi[0].name, "weight")
+        raise PolicyError("every quasi-identifier has weight 0; give one of them more", key=weight)
+    _check_individuals(with_role(columns, Role.INDIVIDUAL))
+
+
+def with_role(columns: Mapping[str, Column], role: Role) -> tuple[Column, ...]:
+    """The columns of this role, in their order.
+
+    >>> with_role({"visits": Column("visits", Role.PLAIN)}, Role.QUASI)
+    ()
+    """
+    return tuple(column for column in columns.values() if column.role == role)
+
+
+def _check_individuals(individuals: tuple[Column, ...]) -> None:
+    if len(individuals) > 1:
+        first, second, *_ = individuals
+        message = f"at most one column may be individual, and {first.name!r} is"
+        raise PolicyError(message, key=dotted("columns", second.name, "role"))

@@ -1,0 +1,122 @@
+"""The shape of a policy file as a JSON schema: what editors complete and underline by."""
+
+from sfumato import hierarchy, models
+from sfumato.policy.columns import Role
+from sfumato.policy.search import ALGORITHMS, FORMATS, FORMS, METRICS
+
+Json = dict[str, object]
+
+
+def schema() -> Json:
+    """The JSON schema (draft 2020-12) of the whole file.
+
+    It refuses what can be told from one table alone; what tables ask of one another, `load` checks.
+
+    >>> sorted(schema()["properties"])
+    ['algorithm', 'columns', 'data', 'privacy', 'publish']
+    """
+    about = "What is published of which table, and what is promised to the people in it."
+    parts: Json = {
+        "data": _data(),
+        "columns": _columns(),
+        "privacy": _privacy(),
+        "algorithm": _algorithm(),
+        "publish": _publish(),
+    }
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "sfumato policy"}
+    return {**head, **_table(about, parts), "required": ["columns", "privacy"]}
+
+
+def _table(description: str, properties: Json) -> Json:
+    return {
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _text(description: str, **more: object) -> Json:
+    return {"description": description, "type": "string", **more}
+
+
+def _data() -> Json:
+    source = "The file of rows, relative to the policy file; left out, the caller hands the table in."
+    null = {
+        "description": "Cell texts read as missing; left out, an empty cell without quotes.",
+        "type": "array",
+        "items": {"type": "string"},
+        "default": [""],
+    }
+    parts: Json = {
+        "source": _text(source, minLength=1, **{"not": {"pattern": "://"}}),
+        "separator": _text("What stands between two cells of a CSV; left out, it is found.", pattern='^[^"\\r\\n]$'),
+        "null": null,
+        "encoding": _text("The encoding of a CSV that is not UTF-8, such as latin-1.", default="utf-8"),
+    }
+    return _table("Where the rows come from and how they are read.", parts)
+
+
+def _columns() -> Json:
+    about = "A role for every column of the source; a column that is not listed is an error."
+    return {"description": about, "type": "object", "minProperties": 1, "additionalProperties": _column()}
+
+
+def _column() -> Json:
+    role = "identifier: never published; individual: whose row it is, published as a pseudonym; quasi: "
+    role += "known to others, generalized; sensitive: what nobody may learn; plain: published as it is."
+    weight = "What the precision of this quasi-identifier is worth, relative to that of the others."
+    parts: Json = {
+        "role": {"description": role, "enum": [str(name) for name in Role]},
+        "hierarchy": hierarchy.SCHEMA,
+        "weight": {"description": weight, "type": "number", "minimum": 0, "default": 1},
+    }
+    rules = [_when(role, _asked_of(role)) for role in Role]
+    return {**_table("What the column is.", parts), "required": ["role"], "allOf": rules}
+
+
+def _asked_of(role: Role) -> Json:
+    if role is Role.QUASI:
+        return {"required": ["hierarchy"]}
+    never = ["weight"] if role is Role.SENSITIVE else ["hierarchy", "weight"]
+    return {"properties": dict.fromkeys(never, False)}
+
+
+def _when(role: Role, then: Json) -> Json:
+    return {"if": {"properties": {"role": {"const": str(role)}}, "required": ["role"]}, "then": then}
+
+
+def _privacy() -> Json:
+    about = "What is promised; all of them must hold."
+    return {"description": about, "type": "array", "minItems": 1, "items": models.SCHEMA}
+
+
+def _algorithm() -> Json:
+    suppression = "The largest share of rows that may be dropped."
+    seed = "For tests and papers, to get the same release again; left out, randomness is fresh."
+    parts: Json = {
+        "name": _choice("How the release is sought; auto takes the best that a person would wait for.", ALGORITHMS),
+        "suppression": {
+            "description": suppression,
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+            "default": 0,
+        },
+        "seed": {"description": seed, "type": "integer", "minimum": 0, "maximum": 2**63 - 1},
+        "metric": _choice("The loss that is minimized.", METRICS),
+    }
+    return _table("How the release is sought.", parts)
+
+
+def _publish() -> Json:
+    parts: Json = {
+        "form": _choice("What is published: one table of generalized rows.", FORMS),
+        "format": _choice("The format of the published table.", FORMATS),
+    }
+    return _table("What the release looks like.", parts)
+
+
+def _choice(description: str, names: tuple[str, ...]) -> Json:
+    """One of the names, of which the first is the default."""
+    return {"description": description, "enum": list(names), "default": names[0]}

@@ -1,0 +1,114 @@
+"""Policy: everything about a publication, read and checked."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from sfumato import models
+from sfumato.policy.columns import Column, Role, read_columns
+from sfumato.policy.plain import plain, tables
+from sfumato.policy.privacy import check_privacy, read_privacy
+from sfumato.policy.rules import check_columns, with_role
+from sfumato.policy.search import Publish, Search, read_publish, read_search
+from sfumato.policy.section import Section, as_table
+from sfumato.policy.source import Source, read_source
+
+KEYS = ("data", "columns", "privacy", "algorithm", "publish")
+LATER = ("previous",)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is published of which table, and what is promised to the people in it.
+
+    A policy that exists is one that makes sense: its parts are checked against each other when it is
+    made. `document` holds the tables it was read from, as JSON could, for the audit.
+
+    >>> policy = Policy.read(
+    ...     {
+    ...         "columns": {"sex": {"role": "quasi", "hierarchy": "suppress"}, "visits": {"role": "plain"}},
+    ...         "privacy": [{"model": "k-anonymity", "k": 5}],
+    ...     }
+    ... )
+    >>> [column.name for column in policy.quasi], policy.individual, policy.search.name
+    (['sex'], None, 'auto')
+    >>> policy.replace(algorithm="optimal", seed=1).document["algorithm"]
+    {'name': 'optimal', 'seed': 1}
+    """
+
+    source: Source
+    columns: Mapping[str, Column]
+    privacy: tuple[models.Model, ...]
+    search: Search
+    publish: Publish
+    document: Mapping[str, object]
+
+    @classmethod
+    def read(cls, policy: Mapping[str, object], *, folder: Path | None = None) -> Self:
+        """The policy that these tables say; paths start at `folder`, or where the program runs."""
+        document, folder = tables(policy), folder or Path()
+        Section.of(document, "", KEYS, later=LATER)
+        return cls(
+            source=read_source(document.get("data", {}), folder=folder),
+            columns=read_columns(document.get("columns"), folder=folder),
+            privacy=read_privacy(document.get("privacy"), folder=folder),
+            search=read_search(document.get("algorithm", {})),
+            publish=read_publish(document.get("publish", {})),
+            document=document,
+        )
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns)
+        check_privacy(self.columns, self.privacy, self.document.get("privacy"))
+
+    def with_role(self, role: Role) -> tuple[Column, ...]:
+        """The columns of this role, in the order of the policy."""
+        return with_role(self.columns, role)
+
+    @property
+    def identifiers(self) -> tuple[Column, ...]:
+        """The columns that are never published."""
+        return self.with_role(Role.IDENTIFIER)
+
+    @property
+    def individual(self) -> Column | None:
+        """The column that says which rows are the same person's, if any does."""
+        return next(iter(self.with_role(Role.INDIVIDUAL)), None)
+
+    @property
+    def quasi(self) -> tuple[Column, ...]:
+        """The columns that are generalized."""
+        return self.with_role(Role.QUASI)
+
+    @property
+    def sensitive(self) -> tuple[Column, ...]:
+        """The columns that nobody may learn of a person."""
+        return self.with_role(Role.SENSITIVE)
+
+    @property
+    def plain(self) -> tuple[Column, ...]:
+        """The columns that are published as they are."""
+        return self.with_role(Role.PLAIN)
+
+    def replace(
+        self, *, source: str | Path | None = None, algorithm: str | None = None, seed: int | None = None
+    ) -> Self:
+        """The policy with what the command line overrides; a relative `source` starts where it runs."""
+        document = _override(self.document, "data", source=source)
+        document = _override(document, "algorithm", name=algorithm, seed=seed)
+        # The path of the policy itself started at its own folder, so it is not read a second time.
+        return dataclasses.replace(
+            self,
+            source=self.source if source is None else read_source(document["data"], folder=Path()),
+            search=read_search(document.get("algorithm", {})),
+            document=document,
+        )
+
+
+def _override(document: Mapping[str, object], key: str, **changes: object) -> dict[str, object]:
+    """The document with those changes to one of its tables that are given at all."""
+    asked = {name: plain(value, f"{key}.{name}") for name, value in changes.items() if value is not None}
+    table = {**as_table(document.get(key, {}), key), **asked}
+    return {**document, key: table} if asked else dict(document)

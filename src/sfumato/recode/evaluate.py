@@ -1,0 +1,138 @@
+"""Evaluate nodes: which classes pass, how many rows go, what it costs, and what no specialization can save.
+
+Pruning is on one number only. `doomed` rows are rows that every specialization of the node has to suppress
+as well, by each model's own proof. Where they exceed what may be suppressed, the node and everything below
+it is out. For k-anonymity that is the usual monotonicity; for models that suppression makes non-monotone it
+is a weaker but sound bound; where a model gives none (the refined α bound), nothing is pruned.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from sfumato.classes import BoolArray, Classes, FloatArray
+from sfumato.encode import Encoded
+from sfumato.models import Model
+from sfumato.recode.frequencies import Frequencies, Grouped, Roller
+from sfumato.recode.lattice import Lattice, Node
+from sfumato.recode.metrics import Metric
+
+Progress = Callable[[int, int], None]
+"""Called with nodes settled and nodes in all."""
+
+_CACHED_TUPLES = 12
+"""The cache holds at most this many times the tuples of the table."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """All models of a policy together, and the rows that may be suppressed for them."""
+
+    models: tuple[Model, ...]
+    limit: int
+
+    @classmethod
+    def of(cls, models: tuple[Model, ...], rows: int, suppression: Fraction) -> "Requirement":
+        """The limit is a whole number of rows, rounded down exactly."""
+        return cls(models, int(suppression * rows))
+
+    def holds(self, classes: Classes) -> BoolArray:
+        """Which classes satisfy every model."""
+        passing = np.ones(len(classes), dtype=np.bool_)
+        for model in self.models:
+            passing &= model.holds(classes)
+        return passing
+
+    def doomed(self, classes: Classes) -> FloatArray:
+        """The share of each class that some model dooms: the largest of what they each prove."""
+        share = np.zeros(len(classes))
+        for model in self.models:
+            np.maximum(share, model.doomed(classes), out=share)
+        return share
+
+    def rules_out(self, doomed: float) -> bool:
+        """Whether so many doomed rows exceed the limit, rounding errors put aside."""
+        return doomed > 0 if self.limit == 0 else doomed > self.limit * (1 + 1e-9) + 1e-6
+
+    @property
+    def exact(self) -> bool:
+        """Whether a node that fails is always ruled out: then the passing nodes are closed upwards."""
+        if self.limit == 0:
+            return all(model.monotone for model in self.models)
+        return all(model.hereditary for model in self.models)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What is known of a node once its classes have been looked at.
+
+    `loss` is infinite and `below` 0 for a node that is not viable: it is out, whatever it would cost. `above` is a
+    floor for its generalizations, `below` what it adds to the floor of its specializations.
+    """
+
+    node: Node
+    passes: bool
+    viable: bool
+    suppressed: int
+    loss: float
+    above: float
+    below: float
+
+
+class Evaluator:
+    """Evaluates nodes over one set of attributes, each frequency set rolled up from the smallest at hand."""
+
+    def __init__(
+        self,
+        encoded: Encoded,
+        requirement: Requirement,
+        metric: Metric,
+        attributes: tuple[int, ...] | None = None,
+    ) -> None:
+        self.encoded, self.requirement, self.metric, self.rows = encoded, requirement, metric, encoded.rows
+        self.roller = Roller(encoded, attributes)
+        self.lattice = Lattice(tuple(hierarchy.height for hierarchy in self.roller.hierarchies))
+        base = self.roller.base()
+        self._kept = [base]
+        self._levels = np.array([base.node])
+        self._room = _CACHED_TUPLES * len(base)
+
+    def over(self, attributes: tuple[int, ...]) -> "Evaluator":
+        """The same for a subset of the attributes."""
+        return Evaluator(self.encoded, self.requirement, self.metric, attributes)
+
+    def frequencies(self, node: Node) -> Frequencies:
+        """The frequency set at a node, from the smallest known set that it generalizes."""
+        fits = np.flatnonzero((self._levels <= node).all(axis=1))
+        source = min((self._kept[i] for i in fits), key=len)
+        if source.node == node:
+            return source
+        found = self.roller.roll_up(source, node)
+        if len(found) <= 0.7 * len(source) and len(found) <= self._room:
+            self._keep(found)
+        return found
+
+    def judge(self, node: Node) -> tuple[Grouped, BoolArray, FloatArray]:
+        """The classes at a node, which of them pass, and the share of each that is doomed."""
+        grouped = self.roller.group(self.frequencies(node))
+        passing = self.requirement.holds(grouped.classes)
+        doomed = np.zeros(len(passing)) if passing.all() else self.requirement.doomed(grouped.classes)
+        return grouped, passing, doomed
+
+    def evaluate(self, node: Node) -> Evaluation:
+        """Judge a node and, unless it is out, price it."""
+        grouped, passing, doomed = self.judge(node)
+        sizes, above = grouped.classes.sizes, self.metric.above(grouped.classes)
+        suppressed = int(sizes[~passing].sum())
+        if self.requirement.rules_out(float((sizes * doomed).sum())):
+            return Evaluation(node, False, False, suppressed, np.inf, above, 0.0)
+        price = self.metric.price(node, grouped, passing, doomed)
+        passes = suppressed <= self.requirement.limit and suppressed < self.rows
+        return Evaluation(node, passes, True, suppressed, price.loss, above, price.below)
+
+    def _keep(self, found: Frequencies) -> None:
+        self._room -= len(found)
+        self._kept.append(found)
+        self._levels = np.vstack([self._levels, found.node])

@@ -1,0 +1,110 @@
+"""The lattice of full-domain generalizations: one node per choice of a level for every attribute."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Node = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All nodes between no generalization and full generalization.
+
+    Per-node figures are kept in arrays of shape `shape`, so that "every generalization of a node" and
+    "every specialization of a node" are slices, and marking them all is one assignment.
+
+    >>> lattice = Lattice((1, 2))
+    >>> lattice.size, lattice.bottom, lattice.top
+    (6, (0, 0), (1, 2))
+    >>> list(lattice.parents((0, 1)))
+    [(1, 1), (0, 2)]
+    """
+
+    heights: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of levels per attribute."""
+        return tuple(height + 1 for height in self.heights)
+
+    @property
+    def size(self) -> int:
+        """Number of nodes (exact, however large)."""
+        size = 1
+        for levels in self.shape:
+            size *= levels
+        return size
+
+    @property
+    def bottom(self) -> Node:
+        """The node that generalizes nothing."""
+        return (0,) * len(self.heights)
+
+    @property
+    def top(self) -> Node:
+        """The node that generalizes everything."""
+        return self.heights
+
+    @cached_property
+    def height(self) -> NDArray[np.int64]:
+        """The height of each node: the sum of its levels."""
+        return outer_sum([np.arange(levels) for levels in self.shape]).astype(np.int64)
+
+    def parents(self, node: Node) -> Iterator[Node]:
+        """Nodes one level more general in one attribute."""
+        for i, level in enumerate(node):
+            if level < self.heights[i]:
+                yield (*node[:i], level + 1, *node[i + 1 :])
+
+    def nodes(self, mask: NDArray[np.bool_]) -> list[Node]:
+        """The nodes a mask marks, lowest first, then in order of their levels."""
+        found = [tuple(map(int, node)) for node in np.argwhere(mask)]
+        return sorted(found, key=lambda node: (sum(node), node))
+
+
+def specializations(node: Node) -> tuple[slice, ...]:
+    """The part of a per-node array that holds the node and all its specializations."""
+    return tuple(slice(0, level + 1) for level in node)
+
+
+def generalizations(node: Node) -> tuple[slice, ...]:
+    """The part of a per-node array that holds the node and all its generalizations."""
+    return tuple(slice(level, None) for level in node)
+
+
+def outer_sum(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """An array over all nodes whose entry is the sum of its levels' entries.
+
+    >>> outer_sum([np.array([0, 10]), np.array([1, 2, 3])])
+    array([[ 1,  2,  3],
+           [11, 12, 13]])
+    """
+    total: NDArray[Any] = np.zeros((1,) * len(parts), dtype=parts[0].dtype)
+    for i, part in enumerate(parts):
+        total = total + part.reshape([-1 if j == i else 1 for j in range(len(parts))])
+    return total
+
+
+def minimal(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Of the nodes marked, those with no other marked node among their specializations.
+
+    >>> minimal(np.array([[False, True], [True, True]]))
+    array([[False,  True],
+           [ True, False]])
+    """
+    below = np.zeros_like(mask)
+    reach = mask.copy()
+    for axis in range(mask.ndim):  # reach: some specialization (or the node itself) is marked
+        reach = np.logical_or.accumulate(reach, axis=axis)
+    for axis in range(mask.ndim):
+        shifted = np.zeros_like(mask)
+        to, frm = [slice(None)] * mask.ndim, [slice(None)] * mask.ndim
+        to[axis], frm[axis] = slice(1, None), slice(0, -1)
+        shifted[tuple(to)] = reach[tuple(frm)]
+        below |= shifted
+    return mask & ~below

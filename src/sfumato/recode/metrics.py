@@ -1,0 +1,219 @@
+"""What an algorithm minimizes: the loss of a node, and bounds on it that save looking.
+
+Every loss is between 0 (nothing generalized) and about 1 (everything), with suppressed rows counted as
+rows of which nothing is left. A metric also says what evaluating one node tells of others: a floor for its
+generalizations, and what the rows that no specialization can save add to the floor of those.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.classes import BoolArray, Classes, FloatArray
+from sfumato.encode import Attribute, Encoded
+from sfumato.recode.frequencies import Grouped
+from sfumato.recode.lattice import Node, outer_sum
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a node costs, and what it adds to the floor of its specializations."""
+
+    loss: float
+    below: float
+
+
+class Metric(ABC):
+    """The loss of full-domain generalizations of one table."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def floor(self) -> FloatArray:
+        """A lower bound of the loss for every node of the lattice, before any is evaluated."""
+
+    def above(self, classes: Classes) -> float:
+        """The least that any generalization of a node with these classes costs."""
+        del classes
+        return 0.0
+
+    @abstractmethod
+    def price(self, node: Node, grouped: Grouped, passing: BoolArray, doomed: FloatArray) -> Price:
+        """The cost of a node whose `passing` classes are published.
+
+        `doomed` is the share of each class that every specialization has to suppress as well.
+        """
+
+
+class Additive(Metric):
+    """A loss that is a sum over cells, each depending on its label alone.
+
+    `cells` gives, for an attribute and a level, the loss of a cell per label. A suppressed row loses 1.
+    """
+
+    def __init__(self, encoded: Encoded, cells: Callable[[Attribute, int], FloatArray], weights: FloatArray) -> None:
+        self.rows = encoded.rows
+        self.shares = weights / weights.sum()
+        self.cells = [
+            [share * cells(attribute, level) for level in range(attribute.hierarchy.height + 1)]
+            for attribute, share in zip(encoded.quasi, self.shares, strict=True)
+        ]
+        self.base = [
+            np.array([self._mean(attribute, level, cell) for level, cell in enumerate(levels)])
+            for attribute, levels in zip(encoded.quasi, self.cells, strict=True)
+        ]
+
+    def floor(self) -> FloatArray:
+        """The loss if no row were suppressed: known without looking at any class."""
+        return outer_sum(self.base)
+
+    def price(self, node: Node, grouped: Grouped, passing: BoolArray, doomed: FloatArray) -> Price:
+        """Base loss, and for each suppressed row what was still left of it."""
+        base = float(sum(levels[level] for levels, level in zip(self.base, node, strict=True)))
+        failing = ~passing
+        left = self._left(node, grouped, failing)
+        below = float((left * doomed[failing]).sum()) / self.rows
+        return Price(base + float(left.sum()) / self.rows, below)
+
+    def _left(self, node: Node, grouped: Grouped, chosen: BoolArray) -> FloatArray:
+        """Per chosen class, what its rows still tell: the loss that suppressing them adds."""
+        sizes = grouped.classes.sizes[chosen]
+        left = np.ones(len(sizes))
+        for levels, level, label in zip(self.cells, node, grouped.labels(chosen), strict=False):
+            left -= levels[level][label]
+        return left * sizes
+
+    def _mean(self, attribute: Attribute, level: int, cell: FloatArray) -> float:
+        return float((cell[attribute.hierarchy.matrix[:, level]] * attribute.frequencies).sum()) / self.rows
+
+
+class Ncp(Additive):
+    """Normalized certainty penalty: the share of the domain's other leaves that a label covers, on average."""
+
+    name = "ncp"
+
+    def __init__(self, encoded: Encoded) -> None:
+        super().__init__(encoded, lambda attribute, level: attribute.hierarchy.loss[level], _weights(encoded))
+
+
+class Distortion(Additive):
+    """The (α, k) paper's distortion ratio: levels climbed, of all levels that could be."""
+
+    name = "distortion"
+
+    def __init__(self, encoded: Encoded) -> None:
+        heights = np.array([attribute.hierarchy.height for attribute in encoded.quasi])
+        super().__init__(encoded, _climbed, _weights(encoded) * heights)
+
+
+class Height(Additive):
+    """The height of the node, of the height of the lattice; weights do not count."""
+
+    name = "height"
+
+    def __init__(self, encoded: Encoded) -> None:
+        heights = np.array([float(attribute.hierarchy.height) for attribute in encoded.quasi])
+        super().__init__(encoded, _climbed, heights)
+
+
+class Precision(Additive):
+    """One minus Sweeney's precision: the share of its hierarchy that each attribute climbed, on average."""
+
+    name = "precision"
+
+    def __init__(self, encoded: Encoded) -> None:
+        super().__init__(encoded, _climbed, _weights(encoded))
+
+
+class Entropy(Additive):
+    """Non-uniform entropy: bits lost about a row's values given their labels, of all bits there were.
+
+    A cell with value v and label L loses log2(N(L) / N(v)), N counting rows of the whole table, so what a
+    label still tells, log2(n / N(L)), depends on the label alone.
+    """
+
+    name = "entropy"
+
+    def __init__(self, encoded: Encoded) -> None:
+        bits = np.array([_bits(attribute, encoded.rows) for attribute in encoded.quasi])
+        weights = _weights(encoded) * bits
+        super().__init__(encoded, self._lost, weights if weights.sum() else np.ones(len(bits)))
+
+    def _lost(self, attribute: Attribute, level: int) -> FloatArray:
+        """Average loss per label, scaled so that the whole attribute at its top loses 1."""
+        matrix, rows = attribute.hierarchy.matrix, attribute.frequencies.sum()
+        held = np.bincount(matrix[:, level], weights=attribute.frequencies)
+        told = np.log2(rows / held)
+        bits = _bits(attribute, int(rows))
+        return 1.0 - told / bits if bits else np.zeros(len(held))
+
+
+class Discernibility(Metric):
+    """Each row costs the size of its class, a suppressed one the size of the table; of the worst there is."""
+
+    name = "discernibility"
+
+    def __init__(self, encoded: Encoded) -> None:
+        self.rows = encoded.rows
+        self.shape = tuple(attribute.hierarchy.height + 1 for attribute in encoded.quasi)
+
+    def floor(self) -> FloatArray:
+        """Nothing is known before a class is seen."""
+        return np.zeros(self.shape)
+
+    def above(self, classes: Classes) -> float:
+        """Squares of class sizes, which only grow when classes merge."""
+        return float((classes.sizes.astype(np.float64) ** 2).sum()) / float(self.rows) ** 2
+
+    def price(self, node: Node, grouped: Grouped, passing: BoolArray, doomed: FloatArray) -> Price:
+        """Squares of the sizes of published classes, and the table's size for each row that goes."""
+        del node
+        sizes = grouped.classes.sizes.astype(np.float64)
+        kept = float((sizes[passing] ** 2).sum()) / float(self.rows) ** 2
+        lost = float(sizes[~passing].sum()) / self.rows
+        return Price(kept + lost, float((sizes * doomed).sum()) / self.rows)
+
+
+class AverageClassSize(Metric):
+    """Rows of the table per published class, of the one class there would be at worst."""
+
+    name = "average-class-size"
+
+    def __init__(self, encoded: Encoded) -> None:
+        self.shape = tuple(attribute.hierarchy.height + 1 for attribute in encoded.quasi)
+
+    def floor(self) -> FloatArray:
+        """Nothing is known before a class is seen."""
+        return np.zeros(self.shape)
+
+    def above(self, classes: Classes) -> float:
+        """Merging never makes classes more."""
+        return 1.0 / len(classes)
+
+    def price(self, node: Node, grouped: Grouped, passing: BoolArray, doomed: FloatArray) -> Price:
+        """One over the number of published classes."""
+        del node, grouped, doomed
+        classes = int(passing.sum())
+        return Price(1.0 / classes if classes else np.inf, 0.0)
+
+
+METRICS: dict[str, Callable[[Encoded], Metric]] = {
+    metric.name: metric for metric in (Ncp, Distortion, Height, Precision, Entropy, Discernibility, AverageClassSize)
+}
+
+
+def _weights(encoded: Encoded) -> FloatArray:
+    return np.array([attribute.weight for attribute in encoded.quasi])
+
+
+def _climbed(attribute: Attribute, level: int) -> FloatArray:
+    return np.full(len(attribute.hierarchy.labels[level]), level / attribute.hierarchy.height)
+
+
+def _bits(attribute: Attribute, rows: int) -> float:
+    """Bits that the attribute tells of an average row: its entropy."""
+    shares = attribute.frequencies[attribute.frequencies > 0] / rows
+    return float(-(shares * np.log2(shares)).sum())

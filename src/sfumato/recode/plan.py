@@ -1,0 +1,71 @@
+"""Recoding: what an algorithm decided, as a plan that can be applied by look-up and described in a manifest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.classes import BoolArray, Classes, FloatArray, IntArray
+from sfumato.encode import Attribute, Encoded
+from sfumato.keys import Codes, among, narrow, pack
+from sfumato.recode.evaluate import Evaluator
+from sfumato.recode.lattice import Node
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """One quasi-identifier as it is published: a label code per row, and what each code stands for.
+
+    `loss` is the NCP of each label and `climbed` the levels it stands above the leaves; `level` is there where
+    all labels are of one level.
+    """
+
+    codes: Codes
+    texts: tuple[str | None, ...]
+    loss: FloatArray
+    climbed: FloatArray
+    level: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """A decision on every row: whether it is published, and under which labels.
+
+    `levels` is there for full-domain algorithms; `kept` is ``None`` where no row is suppressed; `classes` are
+    the published classes as the algorithm counted them.
+    """
+
+    algorithm: str
+    labels: Mapping[str, Labels]
+    kept: BoolArray | None
+    classes: Classes
+    levels: Mapping[str, int] | None = None
+
+    @property
+    def suppressed(self) -> int:
+        """Rows that are not published."""
+        return 0 if self.kept is None else int((~self.kept).sum())
+
+
+def full_domain(encoded: Encoded, evaluator: Evaluator, node: Node, algorithm: str) -> Recoding:
+    """Apply a node: every value goes to its label at the node's level; rows of failing classes go."""
+    grouped, passing, _ = evaluator.judge(node)
+    labels = {attribute.name: _labels(attribute, level) for attribute, level in zip(encoded.quasi, node, strict=True)}
+    kept = None if passing.all() else ~_failing(labels, grouped.labels(~passing)[: len(node)])
+    levels = dict(zip(encoded.names, node, strict=True))
+    return Recoding(algorithm, labels, kept, grouped.classes.only(passing), levels)
+
+
+def _labels(attribute: Attribute, level: int) -> Labels:
+    texts = attribute.hierarchy.labels[level]
+    lift = narrow(attribute.hierarchy.matrix[:, level], len(texts))
+    climbed = np.full(len(texts), float(level))
+    return Labels(lift[attribute.column.codes], texts, attribute.hierarchy.loss[level], climbed, level)
+
+
+def _failing(labels: Mapping[str, Labels], failing: list[IntArray]) -> BoolArray:
+    """Which rows belong to one of the failing classes, given by their label codes."""
+    columns = [np.concatenate([chosen, column.codes]) for chosen, column in zip(failing, labels.values(), strict=True)]
+    packed = pack(columns, [len(column.texts) for column in labels.values()])
+    chosen, rows = np.split(packed.keys, [len(failing[0])])
+    return among(replace(packed, keys=rows), chosen)

@@ -1,0 +1,80 @@
+"""Choose and run an algorithm, and say why when nothing can be published."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sfumato.classes import Classes
+from sfumato.encode import Encoded
+from sfumato.errors import Infeasible, InputError
+from sfumato.models import Model
+from sfumato.policy import Policy
+from sfumato.recode.evaluate import Evaluation, Evaluator, Progress, Requirement
+from sfumato.recode.frequencies import Roller
+from sfumato.recode.incognito import incognito
+from sfumato.recode.metrics import METRICS
+from sfumato.recode.optimal import optimal
+from sfumato.recode.plan import Recoding, full_domain
+from sfumato.recode.samarati import samarati
+
+_LARGEST_LATTICE = 20_000_000
+
+Search = Callable[[Evaluator, Progress | None], Evaluation | None]
+
+
+def recode(encoded: Encoded, policy: Policy, progress: Progress | None = None) -> Recoding:
+    """The recoding that the policy's algorithm finds, or `Infeasible` with the reason and what would help."""
+    requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
+    name = "optimal" if policy.search.name == "auto" else policy.search.name
+    _check_lattice(encoded)
+    evaluator = Evaluator(encoded, requirement, METRICS[policy.search.metric](encoded))
+    if not evaluator.evaluate(evaluator.lattice.top).viable:
+        raise _infeasible(encoded, requirement)
+    found = ALGORITHMS[name](evaluator, progress)
+    if found is None:
+        raise _infeasible(encoded, requirement)
+    return full_domain(encoded, evaluator, found.node, name)
+
+
+def best(found: list[Evaluation]) -> Evaluation | None:
+    """The node of least loss; ties go to the lower, then to the first in order of levels."""
+    return min(found, key=lambda one: (round(one.loss, 12), sum(one.node), one.node), default=None)
+
+
+ALGORITHMS: dict[str, Search] = {
+    "optimal": optimal,
+    "samarati": lambda evaluator, progress: best(samarati(evaluator, progress)),
+    "incognito": lambda evaluator, progress: best(incognito(evaluator, progress)),
+}
+
+
+def _check_lattice(encoded: Encoded) -> None:
+    """Refuse a lattice that nobody could wait for."""
+    nodes = int(np.prod([attribute.hierarchy.height + 1 for attribute in encoded.quasi], dtype=object))
+    if nodes > _LARGEST_LATTICE:
+        raise InputError(
+            f"{len(encoded.quasi)} quasi-identifiers with these hierarchies have {nodes:,} full-domain "
+            f"generalizations, more than the {_LARGEST_LATTICE:,} that are searched; "
+            "use hierarchies with fewer levels or fewer quasi-identifiers"
+        )
+
+
+def _infeasible(encoded: Encoded, requirement: Requirement) -> Infeasible:
+    """Name each requirement that the whole table as one class fails, and the nearest that it meets."""
+    whole = whole_table(encoded)
+    failing = [model for model in requirement.models if not model.holds(whole).all()]
+    reasons = "; ".join(f"{_described(model)} cannot be met: {model.hint(whole)}" for model in failing)
+    nearest = {key: float(value) for model in failing for key, value in model.achieved(whole).items()}
+    return Infeasible(reasons or "no generalization meets the requirements together", nearest=nearest)
+
+
+def whole_table(encoded: Encoded) -> Classes:
+    """The table as one class, as full generalization leaves it."""
+    roller = Roller(encoded)
+    top = tuple(hierarchy.height for hierarchy in roller.hierarchies)
+    return roller.group(roller.roll_up(roller.base(), top)).classes
+
+
+def _described(model: Model) -> str:
+    keys = ", ".join(f"{key} = {value}" for key, value in model.required.items())
+    return f"{model.name} ({keys})"

@@ -1,0 +1,141 @@
+"""The two accounts of a release: the manifest that goes with it, and the audit that stays.
+
+The manifest derives from the policy and from what is published, and from nothing else. What knows of rows
+that were not published (distributions, losses, counts of suppressed rows), of the seed or of the input file
+stands in the audit.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato._version import __version__
+from sfumato.encode import Encoded
+from sfumato.models import TCloseness
+from sfumato.policy import Policy, Role
+from sfumato.recode import Recoding
+from sfumato.release.published import Cells, Published
+from sfumato.table.read import digest
+from sfumato.utility import Utility
+from sfumato.verifier import Needs, Promise, Verdict
+
+_LISTED = 200
+"""Columns with more labels than this are described by their number."""
+
+PROTECTS = (
+    "Each published row shares its quasi-identifier values with the other rows of its class, and each class meets "
+    "every requirement under 'promise'. The adversary is assumed to know that a person is in the table and that "
+    "person's quasi-identifiers. Not covered: columns of role plain, knowledge of sensitive values from elsewhere, "
+    "other releases about the same people."
+)
+
+
+def requirements(policy: Policy) -> list[dict[str, Any]]:
+    """The policy's [[privacy]] tables as plain data."""
+    return [{"model": model.name, **model.required} for model in policy.privacy]
+
+
+def promise(encoded: Encoded, policy: Policy) -> Promise:
+    """What the verifier has to check, with what it needs to know of the whole input."""
+    compared = {model.column: model for model in policy.privacy if isinstance(model, TCloseness)}
+    needs = {name: _needs(encoded, name) for name in compared}
+    costs = {name: dict(model.costs.pairs) for name, model in compared.items() if model.costs is not None}
+    return Promise(
+        encoded.names,
+        tuple(encoded.sensitive),
+        encoded.individual.name if encoded.individual else None,
+        tuple(requirements(policy)),
+        needs,
+        costs,
+    )
+
+
+def draft(published: Published, recoding: Recoding, policy: Policy, files: Mapping[str, Path]) -> dict[str, Any]:
+    """The manifest before the verifier has spoken."""
+    csv = {"null": policy.source.null[0] if policy.source.null else "", "guard": GUARD}
+    return {
+        "sfumato": __version__,
+        "published": datetime.now(tz=UTC).date().isoformat(),
+        "form": policy.publish.form,
+        "table": next(iter(files)),
+        "rows": published.rows,
+        "classes": len(recoding.classes),
+        "promise": requirements(policy),
+        "protects": PROTECTS,
+        "algorithm": recoding.algorithm,
+        "columns": [_column(name, published, recoding, policy) for name in published.columns],
+        **({"csv": csv} if policy.publish.format == "csv" else {}),
+        "files": {name: {"sha256": digest(path), "bytes": path.stat().st_size} for name, path in files.items()},
+    }
+
+
+GUARD = (
+    "A text that starts with = + - @, tab, CR or NUL, or with apostrophes before one of these, has one apostrophe "
+    "more in front than the value (numbers excepted)."
+)
+
+
+def public_findings(verdict: Verdict, recoding: Recoding) -> list[dict[str, Any]]:
+    """What holds, without figures that compare with rows that were suppressed."""
+    findings = [finding.as_json() for finding in verdict.privacy]
+    for finding in findings:
+        if recoding.suppressed and finding["model"] == "t-closeness":
+            del finding["achieved"]
+    return findings
+
+
+def audit(
+    encoded: Encoded, recoding: Recoding, policy: Policy, *, utility: Utility, input_digest: str | None
+) -> dict[str, Any]:
+    """The private account, before the verifier has spoken and the clock has stopped."""
+    known = promise(encoded, policy)
+    return {
+        "sfumato": __version__,
+        "written": datetime.now(tz=UTC).isoformat(timespec="seconds"),
+        "policy": policy.document,
+        "input": {"sha256": input_digest, "rows": encoded.rows},
+        "seed": policy.search.seed,
+        "randomness": "operating system" if policy.search.seed is None else "seed: for tests and papers only",
+        "suppressed": {
+            "rows": recoding.suppressed,
+            "reason": "rows of classes that did not meet every requirement" if recoding.suppressed else None,
+        },
+        "levels": None if recoding.levels is None else dict(recoding.levels),
+        "utility": utility.as_json(),
+        "needs": {name: needs.as_json() for name, needs in known.needs.items()},
+        "costs": {name: [[a, b, cost] for (a, b), cost in costs.items()] for name, costs in known.costs.items()},
+    }
+
+
+def _needs(encoded: Encoded, name: str) -> Needs:
+    domain = encoded.domains[name]
+    return Needs(
+        domain.values,
+        tuple(domain.totals.tolist()),
+        None if domain.ranks is None else tuple(domain.ranks.tolist()),
+        domain.places,
+        None if domain.ancestors is None else tuple(tuple(line) for line in domain.ancestors.tolist()),
+    )
+
+
+def _column(name: str, published: Published, recoding: Recoding, policy: Policy) -> dict[str, Any]:
+    """One entry of the data dictionary."""
+    role = policy.columns[name].role
+    entry: dict[str, Any] = {"name": name, "role": str(role), "type": str(_plain_type(published.types[name]))}
+    if role is not Role.QUASI:
+        return entry
+    if recoding.levels is not None:
+        entry["level"] = recoding.levels[name]
+    column = published.columns[name]
+    assert isinstance(column, Cells)  # noqa: S101 - quasi-identifiers are always coded; this tells the type checker
+    texts = column.values.cast("string").to_pylist()
+    used = np.unique(column.codes)
+    labels = [texts[i] for i in used]
+    return entry | ({"labels": labels} if len(labels) <= _LISTED else {"different_labels": len(labels)})
+
+
+def _plain_type(kind: Any) -> Any:
+    return getattr(kind, "value_type", kind)

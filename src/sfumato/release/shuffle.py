@@ -1,0 +1,46 @@
+"""Randomness that protects: the order of rows and the pseudonyms of persons.
+
+It comes from the operating system. A seed replaces it for tests and papers only, and is recorded in the
+private audit; nothing else in the library draws random numbers to protect anybody.
+"""
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.classes import IntArray
+
+
+class Randomness:
+    """A source of 64-bit words: the operating system, or a seed.
+
+    >>> sorted(Randomness(seed=1).permutation(4).tolist())
+    [0, 1, 2, 3]
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._seeded = None if seed is None else np.random.default_rng(seed)
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Uniform random words."""
+        if self._seeded is not None:
+            return self._seeded.integers(0, 2**64, size=count, dtype=np.uint64)
+        return np.frombuffer(bytearray(os.urandom(8 * count)), dtype=np.uint64)
+
+    def permutation(self, count: int) -> IntArray:
+        """A random order of ``count`` things: random words with the places in their low bits, sorted."""
+        bits = np.uint64(max(count - 1, 1).bit_length())
+        keys = self.words(count) >> bits << bits
+        keys |= np.arange(count, dtype=np.uint64)
+        keys.sort()
+        keys &= (np.uint64(1) << bits) - np.uint64(1)
+        return keys.view(np.int64)
+
+    def pseudonyms(self, count: int) -> list[str]:
+        """Different random names, none of which says anything of a person."""
+        names: dict[str, Any] = {}
+        while len(names) < count:
+            names |= dict.fromkeys(f"p{word:016x}" for word in self.words(count - len(names)).tolist())
+        return list(names)

@@ -1,0 +1,12 @@
+"""Verify: re-check a release from its written files, by code that shares nothing with what made it.
+
+Everything is counted again in SQL by DuckDB, from the files alone. Nothing here imports a privacy model, an
+algorithm or a class count of the library: two implementations of each definition have to agree before
+anything leaves the house.
+"""
+
+from sfumato.verifier.folder import promised, verify, verify_table
+from sfumato.verifier.promise import Needs, Promise
+from sfumato.verifier.verdict import Finding, Verdict
+
+__all__ = ["Finding", "Needs", "Promise", "Verdict", "promised", "verify", "verify_table"]

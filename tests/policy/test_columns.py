@@ -1,0 +1,161 @@
+"""Roles, hierarchies and weights of [columns]."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sfumato.policy import Column, Role, load
+
+Refused = Callable[..., str]
+
+
+def test_columns_keep_their_order_and_roles(good: dict[str, Any]) -> None:
+    """The columns of a policy are those written, in their order, each with its role."""
+    columns = load(good).columns
+    assert list(columns) == list(good["columns"])
+    assert columns["ssn"] == Column("ssn", Role.IDENTIFIER)
+    assert columns["sex"].weight == 2.0
+    assert columns["age"].hierarchy is not None
+
+
+def test_columns_cannot_be_changed(good: dict[str, Any]) -> None:
+    """The columns of a policy are a view that nobody can write to."""
+    columns: Any = load(good).columns
+    with pytest.raises(TypeError):
+        columns["age"] = None
+
+
+def test_unknown_role_names_the_close_one(refused: Refused) -> None:
+    """A misspelt role is an error that lists the roles and names the likely one."""
+    message = refused("columns", "age", "role", to="qasi", key="columns.age.role")
+    expected = "must be identifier, individual, quasi, sensitive or plain, not 'qasi'; did you mean quasi?"
+    assert message == expected
+
+
+def test_missing_role(refused: Refused) -> None:
+    """A column without a role is an error that lists the roles."""
+    message = refused("columns", "age", "role", to=None, key="columns.age.role")
+    assert message.startswith("is missing; choose identifier")
+
+
+def test_column_that_is_no_table(refused: Refused) -> None:
+    """A role written in place of the table is an error that shows the table."""
+    message = refused("columns", "marital status", to="plain", key='columns."marital status"')
+    assert message == "must be a table such as { role = \"plain\" }, not 'plain'"
+
+
+def test_unknown_key_of_a_column(refused: Refused) -> None:
+    """A misspelt key of a column is an error that names the likely one."""
+    message = refused("columns", "age", "wieght", to=1, key="columns.age.wieght")
+    assert message == "is not a key of a policy; did you mean weight?"
+
+
+def test_quasi_needs_a_hierarchy(refused: Refused) -> None:
+    """A quasi-identifier without a hierarchy is told the simplest one."""
+    message = refused("columns", "age", "hierarchy", to=None, key="columns.age.hierarchy")
+    assert 'write hierarchy = "suppress" as the simplest' in message
+
+
+@pytest.mark.parametrize(("name", "role"), [("ssn", "identifier"), ("person", "individual"), ("visits", "plain")])
+def test_hierarchy_of_a_column_that_is_not_generalized(name: str, role: str, refused: Refused) -> None:
+    """A hierarchy on a column that is never generalized is an error, even where its file is missing."""
+    message = refused("columns", name, "hierarchy", to="no-such.csv", key=f"columns.{name}.hierarchy")
+    assert message == f"a column of role {role} is never generalized; leave the hierarchy out"
+
+
+def test_sensitive_hierarchies_are_allowed(good: dict[str, Any]) -> None:
+    """A sensitive column may have a hierarchy, for distances."""
+    good["columns"]["illness"]["hierarchy"] = {"mask": "right"}
+    assert load(good).columns["illness"].hierarchy is not None
+
+
+@pytest.mark.parametrize("value", [{"ranges": True}, "sets"])
+def test_sensitive_hierarchies_need_levels(value: object, refused: Refused) -> None:
+    """A sensitive hierarchy without levels is an error."""
+    message = refused("columns", "illness", "hierarchy", to=value, key="columns.illness.hierarchy")
+    assert "needs levels" in message
+
+
+@pytest.mark.parametrize("value", [{"ranges": True}, "sets"])
+def test_quasi_hierarchies_need_levels(value: object, refused: Refused) -> None:
+    """Ranges and sets are an error in a version of full-domain algorithms, with a way out."""
+    message = refused("columns", "age", "hierarchy", to=value, key="columns.age.hierarchy")
+    assert message.startswith("has no levels")
+    assert message.endswith('give levels, as in { intervals = [5, 10, 20] }, or "suppress"')
+
+
+def test_errors_of_a_hierarchy_name_its_key(refused: Refused) -> None:
+    """What the hierarchy refuses is refused under the key of the column."""
+    assert refused("columns", "age", "hierarchy", to=5, key="columns.age.hierarchy")
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "no-such.csv", "a\0b", "."])
+def test_hierarchy_files_that_cannot_be(name: str, refused: Refused) -> None:
+    """A hierarchy file that is missing, or that no system could have, is an error under its key."""
+    assert refused("columns", "age", "hierarchy", to=name, key="columns.age.hierarchy")
+
+
+@pytest.mark.parametrize("weight", [-1, True, "2", [1]])
+def test_weight_is_a_number_of_at_least_zero(weight: object, refused: Refused) -> None:
+    """A weight that is negative or no number is an error; true is no number."""
+    message = refused("columns", "sex", "weight", to=weight, key="columns.sex.weight")
+    assert message.startswith("must be a number of at least 0, not ")
+
+
+@pytest.mark.parametrize("weight", [float("inf"), float("nan")])
+def test_weight_is_finite(weight: float, refused: Refused) -> None:
+    """A weight without end, or that is no number at all, is an error."""
+    message = refused("columns", "sex", "weight", to=weight, key="columns.sex.weight")
+    assert message == f"must be a finite number, not {weight}"
+
+
+def test_weight_of_a_column_that_is_not_quasi(refused: Refused) -> None:
+    """A weight on a column that is not generalized is an error."""
+    message = refused("columns", "visits", "weight", to=1, key="columns.visits.weight")
+    assert message == "only a quasi-identifier has a weight, not a column of role plain"
+
+
+def test_not_all_weights_are_zero(good: dict[str, Any], refused: Refused) -> None:
+    """A policy in which no quasi-identifier matters is an error."""
+    good["columns"]["sex"]["weight"] = 0
+    message = refused("columns", "age", "weight", to=0, key="columns.age.weight")
+    assert message == "every quasi-identifier has weight 0; give one of them more"
+
+
+def test_one_weight_may_be_zero(good: dict[str, Any]) -> None:
+    """A quasi-identifier may be worth nothing while another is worth something."""
+    good["columns"]["sex"]["weight"] = 0
+    assert load(good).columns["sex"].weight == 0
+
+
+def test_no_quasi_identifier(refused: Refused) -> None:
+    """A policy without a quasi-identifier is told how to name one."""
+    message = refused("columns", to={"visits": {"role": "plain"}}, key="columns")
+    assert message.startswith("no quasi-identifier: ")
+    assert 'role = "quasi"' in message
+
+
+def test_two_individual_columns(refused: Refused) -> None:
+    """A second column of individuals is an error that names both."""
+    message = refused("columns", "visits", "role", to="individual", key="columns.visits.role")
+    assert message == "at most one column may be individual, and 'person' is"
+
+
+@pytest.mark.parametrize(("value", "text"), [(None, "is missing"), ([], "must be a table, not a list")])
+def test_columns_are_a_table(value: object, text: str, refused: Refused) -> None:
+    """A policy without [columns], or with something else there, is an error."""
+    assert refused("columns", to=value, key="columns").startswith(text)
+
+
+def test_hierarchy_files_are_sought_from_the_policy(
+    tmp_path: Path, write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hierarchy is asked for with the folder of the policy file."""
+    (tmp_path / "job.csv").write_text("Nurse,Health,*\nBaker,Food,*\n")
+    monkeypatch.chdir("/")
+    path = write(
+        '[columns]\njob = { role = "quasi", hierarchy = "job.csv" }\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
+    )
+    assert load(path).columns["job"].hierarchy is not None

@@ -1,0 +1,95 @@
+"""The [algorithm] and [publish] tables."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from sfumato.policy import Publish, Search, load
+
+Refused = Callable[..., str]
+
+
+def test_everything_is_read(good: dict[str, Any]) -> None:
+    """Each key of [algorithm] and [publish] is read."""
+    policy = load(good)
+    assert policy.search == Search("optimal", Fraction(1, 10), 1, "entropy")
+    assert policy.publish == Publish("generalized", "parquet")
+
+
+def test_both_can_be_left_out(good: dict[str, Any]) -> None:
+    """Without [algorithm] and [publish] the defaults hold."""
+    del good["algorithm"], good["publish"]
+    policy = load(good)
+    assert (policy.search, policy.publish) == (Search(), Publish())
+
+
+@pytest.mark.parametrize(("written", "exact"), [(0.1, Fraction(1, 10)), (1, Fraction(1)), (1e-7, Fraction(1, 10**7))])
+def test_suppression_is_exact(written: float, exact: Fraction, good: dict[str, Any]) -> None:
+    """The share of rows is the one written, not the nearest binary number."""
+    good["algorithm"]["suppression"] = written
+    assert load(good).search.suppression == exact
+
+
+@pytest.mark.parametrize("suppression", [-0.1, 1.5, True, "0.1"])
+def test_suppression_is_a_share(suppression: object, refused: Refused) -> None:
+    """A share below 0, above 1 or that is no number is an error."""
+    message = refused("algorithm", "suppression", to=suppression, key="algorithm.suppression")
+    assert message.startswith("must be a number from 0 to 1, not ")
+
+
+@pytest.mark.parametrize("seed", [-1, 1.0, True, "1"])
+def test_seed_is_a_whole_number(seed: object, refused: Refused) -> None:
+    """A seed that is negative or no whole number is an error."""
+    message = refused("algorithm", "seed", to=seed, key="algorithm.seed")
+    assert message.startswith("must be a whole number of at least 0, not ")
+
+
+def test_seed_has_an_end(refused: Refused) -> None:
+    """A seed that TOML does not promise to hold is an error, even one too long for Python to print."""
+    assert "at most" in refused("algorithm", "seed", to=1 << 20_000, key="algorithm.seed")
+
+
+@pytest.mark.parametrize("name", ["top-down", "mondrian", "tds", "anatomy", "condensation"])
+def test_algorithms_for_later(name: str, refused: Refused) -> None:
+    """An algorithm of a coming version is known, and the error names those of this one."""
+    message = refused("algorithm", "name", to=name, key="algorithm.name")
+    assert message == f"{name} is not in this version; choose auto, samarati, incognito or optimal"
+
+
+def test_unknown_algorithm(refused: Refused) -> None:
+    """A misspelt algorithm is an error that names the likely one."""
+    message = refused("algorithm", "name", to="incognitto", key="algorithm.name")
+    assert message.endswith("not 'incognitto'; did you mean incognito?")
+
+
+def test_unknown_metric(refused: Refused) -> None:
+    """A misspelt metric is an error that names the likely one."""
+    message = refused("algorithm", "metric", to="entropie", key="algorithm.metric")
+    assert message.endswith("; did you mean entropy?")
+
+
+@pytest.mark.parametrize("key", ["score", "class"])
+def test_keys_for_later(key: str, refused: Refused) -> None:
+    """The keys of algorithms of a coming version are known."""
+    message = refused("algorithm", key, to="distortion", key=f"algorithm.{key}")
+    assert message == "is not in this version; leave it out"
+
+
+@pytest.mark.parametrize("form", ["lossy-join", "anatomy", "synthetic"])
+def test_forms_for_later(form: str, refused: Refused) -> None:
+    """A form of a coming version is known, and the error names that of this one."""
+    message = refused("publish", "form", to=form, key="publish.form")
+    assert message == f"{form} is not in this version; choose generalized"
+
+
+def test_unknown_format(refused: Refused) -> None:
+    """A format that is not written is an error that lists those that are."""
+    assert refused("publish", "format", to="xls", key="publish.format") == "must be csv or parquet, not 'xls'"
+
+
+@pytest.mark.parametrize(("table", "key"), [("algorithm", "nome"), ("publish", "fromat")])
+def test_unknown_keys(table: str, key: str, refused: Refused) -> None:
+    """A misspelt key is an error that names the likely one."""
+    assert "; did you mean " in refused(table, key, to="x", key=f"{table}.{key}")
