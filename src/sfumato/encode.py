@@ -5,7 +5,8 @@ order in which the rows came.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any
@@ -13,13 +14,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from sfumato.arrow import numbers, places, to_numpy
 from sfumato.classes import Domain, IntArray
 from sfumato.hierarchy import Hierarchy
-from sfumato.keys import Codes, count, narrow, pack
-from sfumato.policy import Column, Policy
+from sfumato.keys import Codes, Packed, count, narrow, pack
+from sfumato.policy import Column, Policy, Role
 from sfumato.table import Table
+
+_MANY = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class Tuples:
-    """The different rows as far as a search looks at them, each with the number of rows it stands for.
+    """The different rows as far as a search looks at them, each with the number of rows it stands for, as `packed`.
 
     `quasi` are leaf codes, one array per quasi-identifier; `others` the codes of the sensitive columns
     that some requirement looks at, and of the individuals, by column name.
@@ -67,6 +70,7 @@ class Tuples:
     quasi: tuple[Codes, ...]
     others: Mapping[str, Codes]
     counts: IntArray
+    packed: Packed
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -93,12 +97,13 @@ def encode(table: Table, policy: Policy) -> Encoded:
     """Encode the quasi-identifiers, the sensitive columns and the individuals of a table."""
     order = {name: i for i, name in enumerate(table.arrow.column_names)}
     nulls = policy.source.null
+    coded = _code_all(table, policy)
     quasi = tuple(
-        attribute(code(table, column.name), column, nulls)
+        attribute(coded[column.name], column, nulls)
         for column in sorted(policy.quasi, key=lambda column: order[column.name])
     )
-    sensitive = {column.name: code(table, column.name) for column in policy.sensitive}
-    individual = code(table, policy.individual.name) if policy.individual else None
+    sensitive = {column.name: coded[column.name] for column in policy.sensitive}
+    individual = coded[policy.individual.name] if policy.individual else None
     looked_at = {name for model in policy.privacy for name in model.looks_at}
     domains = {
         column.name: domain(sensitive[column.name], column, nulls)
@@ -113,20 +118,27 @@ def encode(table: Table, policy: Policy) -> Encoded:
     return Encoded(table.rows, quasi, sensitive, individual, domains, tuples)
 
 
+def _code_all(table: Table, policy: Policy) -> dict[str, Coded]:
+    """All columns that are looked at, two at a time where there are many rows: Arrow works outside Python's lock."""
+    columns = [*policy.quasi, *policy.sensitive, *policy.with_role(Role.INDIVIDUAL)]
+    if table.rows < _MANY:
+        return {column.name: code(table, column.name) for column in columns}
+    with ThreadPoolExecutor(2) as pool:
+        return {coded.name: coded for coded in pool.map(lambda column: code(table, column.name), columns)}
+
+
 def code(table: Table, name: str) -> Coded:
     """Number the different values of a column in text order, NULL last."""
     encoded = table.arrow.column(name).combine_chunks()
     if not pa.types.is_dictionary(encoded.type):
         encoded = encoded.dictionary_encode()
-    values, codes = encoded.dictionary, _indices(encoded)
-    texts = _texts(values)
-    used = np.flatnonzero(np.bincount(codes, minlength=len(texts) + 1))
-    order = sorted(used.tolist(), key=lambda i: (i == len(texts), texts[i] if i < len(texts) else ""))
-    labels = tuple(texts[i] if i < len(texts) else None for i in order)
-    place = np.zeros(len(texts) + 1, dtype=np.int64)
-    place[order] = np.arange(len(order))
-    typed = values.take(pa.array([i if i < len(texts) else None for i in order], type=pa.int64()))
-    return _merged(Coded(name, narrow(place, len(order))[codes], labels, typed))
+    values, texts = encoded.dictionary, _texts(encoded.dictionary)
+    used = [i for i in pc.unique(encoded.indices).to_pylist() if i is not None]
+    nulls = [None] if encoded.indices.null_count else []
+    order: list[int | None] = [*sorted(used, key=lambda i: texts[i]), *nulls]
+    labels = tuple(None if i is None else texts[i] for i in order)
+    codes = _renumbered(encoded.indices, order, len(texts))
+    return _merged(Coded(name, codes, labels, values.take(places(order))))
 
 
 def attribute(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Attribute:
@@ -162,12 +174,17 @@ def _numeric_ranks(texts: tuple[str | None, ...]) -> IntArray | None:
     return ranks
 
 
-def _indices(encoded: Any) -> NDArray[np.int64]:
-    """Dictionary indices, with one more than the last for NULL."""
-    indices = encoded.indices
-    if indices.null_count:
-        indices = pc.fill_null(indices.cast(pa.int64()), len(encoded.dictionary))
-    return np.asarray(indices.to_numpy(zero_copy_only=False))
+def _renumbered(indices: Any, order: list[int | None], width: int) -> Codes:
+    """The place in `order` of each index; NULL, where there is one, has the last place."""
+    place = np.zeros(width, dtype=np.int64)
+    known = [i for i in order if i is not None]
+    place[known] = np.arange(len(known))
+    codes = numbers(narrow(place, len(order))).take(indices)
+    return to_numpy(_filled(codes, len(order) - 1))
+
+
+def _filled(codes: Any, null: int) -> Any:
+    return pc.fill_null(codes, null) if codes.null_count else codes
 
 
 def _texts(values: Any) -> list[str]:
@@ -185,7 +202,7 @@ def _merged(column: Coded) -> Coded:
     keep = sorted(first.values())
     place = np.searchsorted(keep, [first[text] for text in column.texts])
     texts = tuple(column.texts[i] for i in keep)
-    return Coded(column.name, narrow(place, len(keep))[column.codes], texts, column.values.take(pa.array(keep)))
+    return Coded(column.name, narrow(place, len(keep))[column.codes], texts, column.values.take(places(keep)))
 
 
 def _distinct(quasi: tuple[Attribute, ...], others: Mapping[str, Coded]) -> Tuples:
@@ -194,4 +211,5 @@ def _distinct(quasi: tuple[Attribute, ...], others: Mapping[str, Coded]) -> Tupl
     packed = pack([column.codes for column in columns], widths)
     counted = count(packed)
     codes = [narrow(part, width) for part, width in zip(packed.unpack(counted.keys), widths, strict=True)]
-    return Tuples(tuple(codes[: len(quasi)]), dict(zip(others, codes[len(quasi) :], strict=True)), counted.counts)
+    named = dict(zip(others, codes[len(quasi) :], strict=True))
+    return Tuples(tuple(codes[: len(quasi)]), named, counted.counts, replace(packed, keys=counted.keys))

@@ -122,6 +122,8 @@ class Toy:
 
     rule: Callable[[Classes], BoolArray] = larger_than_two
     monotone: bool = True
+    hereditary: bool = False
+    least: int = 1
     lost: float = 1.0
     required: dict[str, object] = dataclasses.field(default_factory=dict)
     reached: dict[str, float | int] = dataclasses.field(default_factory=dict)
@@ -150,6 +152,7 @@ class Boastful(KAnonymity):
 def test_a_good_toy_passes() -> None:
     """The contract is about what a model does, not who wrote it."""
     check_model(Toy())
+    check_model(Toy(hereditary=True))
 
 
 @pytest.mark.parametrize(
@@ -158,6 +161,9 @@ def test_a_good_toy_passes() -> None:
         (Toy(no_two_alike, monotone=False, lost=0), "judges a class by other classes"),
         (Toy(exactly_two, lost=0.01), "is not monotone but says it is"),
         (Toy(exactly_two, monotone=False), "dooms more rows than a split loses"),
+        (Toy(exactly_two, monotone=False, hereditary=True), "is not hereditary but says it is"),
+        (Toy(least=4), "passes a class smaller than its least"),
+        (Toy(hereditary=True, lost=0.5), "is hereditary but gives a failing class hope"),
         (Toy(lost=0), "gives a failing class hope"),
         (Toy(lost=1.5), "outside of 0 to 1"),
         (Toy(lambda classes: classes.sizes), "must give a bool per class"),  # type: ignore[arg-type, return-value]  # wrong on purpose

@@ -87,8 +87,11 @@ def _check_shape(model: Model, classes: Classes) -> None:
     _require(holds.shape == (len(classes),) and holds.dtype == np.bool_, model, "must give a bool per class")
     _require(doomed.shape == (len(classes),), model, "must give a doomed share per class")
     _require(((doomed >= 0) & (doomed <= 1)).all(), model, "has a doomed share outside of 0 to 1")
+    _require((classes.sizes[holds] >= model.least).all(), model, "passes a class smaller than its least")
     _require(not doomed[holds].any(), model, "dooms a class that passes as it is")
     _require(not model.monotone or doomed[~holds].all(), model, "is monotone but gives a failing class hope")
+    lost = (doomed[~holds] == 1).all()
+    _require(not model.hereditary or lost, model, "is hereditary but gives a failing class hope")
 
 
 def _check_alone(model: Model, classes: Classes, rng: np.random.Generator) -> None:

@@ -1,24 +1,26 @@
 """``sfumato``: the commands, and how errors leave."""
 
+import io
 import os
 import signal
 import sys
 import traceback
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
-import click
 import typer
 
 from sfumato._version import __version__
-from sfumato.cli import anonymize, demo, policy_schema, risk, verify
+from sfumato.cli import anonymize, demo, policy_schema, risk, utility, verify
 from sfumato.errors import SfumatoError
+
+_UsageError: type[Any] = typer.BadParameter.__bases__[0]
+"""Click's, or that of the copy of Click that later versions of typer bring along."""
 
 app = typer.Typer(
     name="sfumato",
     help="Publish tables about people: private by a stated definition, useful by a measured one, "
     "checked by code that did not make them.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -28,21 +30,27 @@ app.command("demo")(demo.demo)
 app.command("anonymize")(anonymize.anonymize)
 app.command("verify")(verify.verify)
 app.command("risk")(risk.risk)
+app.command("utility")(utility.utility)
 app.command("schema")(policy_schema.schema)
 
 
 @app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
 ) -> None:
     if version:
         print(f"sfumato {__version__}")  # noqa: T201 - what was asked for
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())  # noqa: T201 - what was asked for, by asking for nothing
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command; an error is one sentence on standard error, and never a traceback."""
     signal.signal(signal.SIGTERM, _terminated)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to fail
     sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -51,12 +59,12 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911 - one way out per kind o
         code = typer.main.get_command(app).main(arguments, prog_name="sfumato", standalone_mode=False)
     except SfumatoError as error:
         return _say(str(error), error.exit_code)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         return stop.exit_code
-    except click.ClickException as error:
-        return _say(f"{error.format_message()} See sfumato --help.", 2)
-    except (KeyboardInterrupt, click.exceptions.Abort):
-        return _say("stopped; nothing was written", 130)
+    except _UsageError as error:
+        return _say(f"{error.format_message().rstrip('.')}; see sfumato --help", 2)
+    except (KeyboardInterrupt, typer.Abort):
+        return _say("stopped; no part of a release is left behind", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever was reading has left
         return 0

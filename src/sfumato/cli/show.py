@@ -12,6 +12,7 @@ from rich.table import Table
 
 from sfumato.release import Release
 from sfumato.risk import Risk
+from sfumato.utility import Utility
 from sfumato.verifier import Verdict
 
 Progress = Callable[[int, int], None]
@@ -32,7 +33,7 @@ def progress(*, quiet: bool) -> Iterator[Progress | None]:
         TextColumn("{task.completed}/{task.total}"),
         TimeElapsedColumn(),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=_console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, every: bar.update(task, completed=done, total=every)
 
@@ -42,7 +43,7 @@ def show_release(release: Release, folder: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(summary(release, folder))
         return
-    console = Console()
+    console = _console()
     console.print(_privacy(release.privacy))
     console.print(_cost(release))
     console.print(f"verified by a second implementation from the written files in {folder}", soft_wrap=True)
@@ -74,10 +75,10 @@ def show_verdict(verdict: Verdict, *, as_json: bool) -> None:
     if as_json:
         print_json(verdict.as_json())
         return
-    console = Console()
+    console = _console()
     console.print(_privacy([finding.as_json() for finding in verdict.privacy]))
     for complaint in verdict.complaints:
-        console.print(f"✗ {complaint}", style="red", markup=False, soft_wrap=True)
+        console.print(f"✗ {complaint}", style="red", soft_wrap=True)
     word = "holds" if verdict.satisfied else "does not hold"
     console.print(f"{verdict.rows:,} rows in {verdict.classes:,} classes: the release {word}")
 
@@ -91,12 +92,38 @@ def show_risk(risk: Risk, *, as_json: bool) -> None:
     table.add_row("highest chance of picking a person's row", f"{risk.highest:.4f}")
     table.add_row("average chance", f"{risk.average:.4f}")
     table.add_row("rows alone in their class", f"{risk.uniques:,} ({risk.unique_share:.2%})")
-    Console().print(table)
+    _console().print(table)
+
+
+def show_utility(utility: Utility, *, as_json: bool) -> None:
+    """What a publication cost, in total and per column."""
+    if as_json:
+        print_json(utility.as_json())
+        return
+    table = Table("lost", "NCP", "levels", "entropy", "cells suppressed")
+    for name, part in utility.attributes.items():
+        table.add_row(
+            name, *(f"{x:.1%}" for x in (part.ncp, part.distortion, part.entropy)), f"{part.suppressed_cells:,}"
+        )
+    totals = (utility.ncp, utility.distortion_ratio, utility.entropy)
+    table.add_row("in total", *(f"{x:.1%}" for x in totals), f"{utility.suppressed_cells:,}")
+    console = _console()
+    console.print(table)
+    console.print(
+        f"{utility.suppressed_rows:,} rows suppressed; {utility.average_class_size:,.1f} rows per class on average; "
+        f"precision {utility.precision:.4f}; discernibility {utility.discernibility:,}",
+        soft_wrap=True,
+    )
 
 
 def print_json(content: Mapping[str, Any]) -> None:
     """One JSON object on standard output."""
-    print(json.dumps(content, ensure_ascii=False, allow_nan=False))  # noqa: T201 - this is where output goes
+    print(json.dumps(content, allow_nan=False))  # noqa: T201 - this is where output goes
+
+
+def _console(*, stderr: bool = False) -> Console:
+    """Names and values are printed as they are: a column called [red] or :boom: is not decoration."""
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
 def _privacy(findings: list[dict[str, Any]]) -> Table:

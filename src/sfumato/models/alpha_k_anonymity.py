@@ -31,6 +31,11 @@ class AlphaKAnonymity(AlphaDeassociation):
     def _crowd(self) -> KAnonymity:
         return KAnonymity(self.k)
 
+    @property
+    def least(self) -> int:
+        """As many as k-anonymity asks for."""
+        return self.k
+
     def holds(self, classes: Classes) -> BoolArray:
         """Whether each class passes both."""
         return super().holds(classes) & self._crowd.holds(classes)

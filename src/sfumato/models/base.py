@@ -42,6 +42,11 @@ class Model(Protocol):
         ...
 
     @property
+    def least(self) -> int:
+        """A number of rows that no passing class is below; 1 is always true."""
+        ...
+
+    @property
     def required(self) -> dict[str, object]:
         """The policy's keys as given, fit for JSON."""
         ...
@@ -59,7 +64,7 @@ class Model(Protocol):
 
         Of any parts, the whole class as one part included, those that fail hold together at least
         ``doomed * size`` rows. 0 is always true. A monotone model gives more than 0 for each class that
-        fails: if all parts passed, so would their union.
+        fails: if all parts passed, so would their union. A hereditary one gives 1: all parts fail.
         """
         ...
 
@@ -92,6 +97,11 @@ class Entry:
     def hereditary(self) -> bool:
         """Not in general: a part of a failing class may pass."""
         return False
+
+    @property
+    def least(self) -> int:
+        """No class is empty."""
+        return 1
 
     @property
     def required(self) -> dict[str, object]:

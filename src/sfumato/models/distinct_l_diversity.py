@@ -39,6 +39,11 @@ class DistinctLDiversity(ColumnEntry):
         """A part has no more than the whole."""
         return True
 
+    @property
+    def least(self) -> int:
+        """Different values stand in different rows."""
+        return self.l
+
     def holds(self, classes: Classes) -> BoolArray:
         """Whether each class has l values, and as many people."""
         passing: BoolArray = self._reached(classes) >= self.l

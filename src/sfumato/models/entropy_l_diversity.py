@@ -36,6 +36,11 @@ class EntropyLDiversity(ColumnEntry):
         """Entropy is concave: that of a union is no less than its parts' average (Exercise 9a)."""
         return True
 
+    @property
+    def least(self) -> int:
+        """The entropy of n rows is at most log n; tolerance taken off."""
+        return math.ceil(self.l * (1 - 2 * TOLERANCE))
+
     def holds(self, classes: Classes) -> BoolArray:
         """Whether each class is uncertain enough."""
         passing: BoolArray = self._entropies(classes) >= math.log(self.l) - TOLERANCE

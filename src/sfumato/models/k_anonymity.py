@@ -44,6 +44,11 @@ class KAnonymity(Entry):
         """A part has no more than the whole."""
         return True
 
+    @property
+    def least(self) -> int:
+        """As many persons have at least as many rows."""
+        return self.k
+
     def holds(self, classes: Classes) -> BoolArray:
         """Whether each class has k rows, or people."""
         passing: BoolArray = classes.persons >= self.k

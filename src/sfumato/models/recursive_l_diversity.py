@@ -46,6 +46,11 @@ class RecursiveLDiversity(ColumnEntry):
         """
         return True
 
+    @property
+    def least(self) -> int:
+        """There have to be l different values."""
+        return self.l
+
     def holds(self, classes: Classes) -> BoolArray:
         """Whether the top value of each class is small enough."""
         top, tail = self._spread(classes)

@@ -24,7 +24,8 @@ class Policy:
     """What is published of which table, and what is promised to the people in it.
 
     A policy that exists is one that makes sense: its parts are checked against each other when it is
-    made. `document` holds the tables it was read from, as JSON could, for the audit.
+    made. `document` holds the tables it was read from, as JSON could, for the audit; `folder` is where
+    its paths start.
 
     >>> policy = Policy.read(
     ...     {
@@ -44,6 +45,7 @@ class Policy:
     search: Search
     publish: Publish
     document: Mapping[str, object]
+    folder: Path = Path()
 
     @classmethod
     def read(cls, policy: Mapping[str, object], *, folder: Path | None = None) -> Self:
@@ -57,6 +59,7 @@ class Policy:
             search=read_search(document.get("algorithm", {})),
             publish=read_publish(document.get("publish", {})),
             document=document,
+            folder=folder,
         )
 
     def __post_init__(self) -> None:

@@ -35,8 +35,8 @@ class Requirement:
 
     @classmethod
     def of(cls, models: tuple[Model, ...], rows: int, suppression: Fraction) -> "Requirement":
-        """The limit is a whole number of rows, rounded down exactly."""
-        return cls(models, int(suppression * rows))
+        """The limit is a whole number of rows, rounded down exactly; one row at least has to be published."""
+        return cls(models, min(int(suppression * rows), rows - 1))
 
     def holds(self, classes: Classes) -> BoolArray:
         """Which classes satisfy every model."""
@@ -57,6 +57,11 @@ class Requirement:
         return doomed > 0 if self.limit == 0 else doomed > self.limit * (1 + 1e-9) + 1e-6
 
     @property
+    def least(self) -> int:
+        """The fewest rows that a passing class can have."""
+        return max(model.least for model in self.models)
+
+    @property
     def exact(self) -> bool:
         """Whether a node that fails is always ruled out: then the passing nodes are closed upwards."""
         if self.limit == 0:
@@ -69,7 +74,8 @@ class Evaluation:
     """What is known of a node once its classes have been looked at.
 
     `loss` is infinite and `below` 0 for a node that is not viable: it is out, whatever it would cost. `above` is a
-    floor for its generalizations, `below` what it adds to the floor of its specializations.
+    floor for its generalizations, `below` what it adds to the floor of its specializations. `smallest` are the labels
+    of its smallest class, where that class is too small for any model and no row may be suppressed.
     """
 
     node: Node
@@ -79,6 +85,7 @@ class Evaluation:
     loss: float
     above: float
     below: float
+    smallest: tuple[int, ...] | None = None
 
 
 class Evaluator:
@@ -91,7 +98,7 @@ class Evaluator:
         metric: Metric,
         attributes: tuple[int, ...] | None = None,
     ) -> None:
-        self.encoded, self.requirement, self.metric, self.rows = encoded, requirement, metric, encoded.rows
+        self.encoded, self.requirement, self.metric = encoded, requirement, metric
         self.roller = Roller(encoded, attributes)
         self.lattice = Lattice(tuple(hierarchy.height for hierarchy in self.roller.hierarchies))
         base = self.roller.base()
@@ -127,10 +134,17 @@ class Evaluator:
         sizes, above = grouped.classes.sizes, self.metric.above(grouped.classes)
         suppressed = int(sizes[~passing].sum())
         if self.requirement.rules_out(float((sizes * doomed).sum())):
-            return Evaluation(node, False, False, suppressed, np.inf, above, 0.0)
+            return Evaluation(node, False, False, suppressed, np.inf, above, 0.0, self._too_small(grouped))
         price = self.metric.price(node, grouped, passing, doomed)
-        passes = suppressed <= self.requirement.limit and suppressed < self.rows
+        passes = suppressed <= self.requirement.limit
         return Evaluation(node, passes, True, suppressed, price.loss, above, price.below)
+
+    def _too_small(self, grouped: Grouped) -> tuple[int, ...] | None:
+        smallest = int(grouped.classes.sizes.argmin())
+        if self.requirement.limit or grouped.classes.sizes[smallest] >= self.requirement.least:
+            return None
+        chosen = np.arange(len(grouped.classes)) == smallest
+        return tuple(int(label[0]) for label in grouped.labels(chosen)[: len(self.lattice.heights)])
 
     def _keep(self, found: Frequencies) -> None:
         self._room -= len(found)

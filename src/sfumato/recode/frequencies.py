@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, IntArray, tally
+from sfumato.classes import BoolArray, Classes, Histogram, IntArray, tally
 from sfumato.encode import Encoded
 from sfumato.hierarchy import Hierarchy
-from sfumato.keys import Codes, Packed, count, narrow, number, pack
+from sfumato.keys import Codes, Packed, count, narrow, pack, starts
 from sfumato.recode.lattice import Node
 
 
@@ -63,9 +63,13 @@ class Roller:
     def base(self) -> Frequencies:
         """The set at the bottom node."""
         tuples = self.encoded.tuples
-        columns = [tuples.quasi[i] for i in self.chosen]
+        columns = [*(tuples.quasi[i] for i in self.chosen), *tuples.others.values()]
         node = (0,) * len(self.chosen)
-        return self._count(node, [*columns, *tuples.others.values()], tuples.counts)
+        if len(self.chosen) < len(tuples.quasi):
+            return self._count(node, columns, tuples.counts)
+        found = Frequencies(node, tuples.packed, tuples.counts, self._every_width(node))
+        found.__dict__["columns"] = columns  # they are at hand already
+        return found
 
     def roll_up(self, source: Frequencies, node: Node) -> Frequencies:
         """The set at a node that generalizes the source's, each tuple mapped and equal ones added up."""
@@ -81,23 +85,42 @@ class Roller:
         """The classes of a frequency set."""
         if not self.domains:  # every tuple is a class
             return Grouped(Classes(found.counts), found.packed)
-        quasi, others = found.columns[: len(found.node)], found.columns[len(found.node) :]
-        owner, classes = number(pack(quasi, found.widths[: len(found.node)]))
-        sizes = np.bincount(owner, weights=found.counts, minlength=classes).astype(np.int64)
-        first = np.zeros(classes, dtype=np.int64)
-        first[owner] = np.arange(len(owner))
-        histograms = {
-            name: tally(owner, codes.astype(np.int64), found.counts, domain)
-            for (name, domain), codes in zip(self.domains.items(), others, strict=True)
-        }
+        quasi, others = self._split(found)
+        first = starts(quasi)
+        owner = np.repeat(np.arange(len(first)), np.diff(first, append=len(found)))
+        histograms = self._histograms(owner, others, found.counts)
         persons = histograms.pop(self.individual) if self.individual else None
+        sizes = np.add.reduceat(found.counts, first)
         return Grouped(Classes(sizes, histograms, persons), found.packed, first)
 
+    def _split(self, found: Frequencies) -> tuple[IntArray, list[IntArray]]:
+        """A key for the attributes of each tuple, in ascending order as the tuples are, and the other columns."""
+        cut, widths = len(found.node), found.widths
+        if len(found.packed.stages) == 1:
+            key, others = found.packed.keys, []
+            for width in reversed(widths[cut:]):
+                rest = key // width
+                others.append(key - rest * width)
+                key = rest
+            return key, others[::-1]
+        key = pack(found.columns[:cut], widths[:cut]).keys
+        return key, [codes.astype(np.int64) for codes in found.columns[cut:]]
+
+    def _histograms(self, owner: IntArray, others: list[IntArray], counts: IntArray) -> dict[str, Histogram]:
+        """A histogram per other column; with one column alone, the tuples are its lines."""
+        if len(others) == 1:
+            return {name: Histogram(owner, others[0], counts, domain) for name, domain in self.domains.items()}
+        named = zip(self.domains.items(), others, strict=True)
+        return {name: tally(owner, codes, counts, domain) for (name, domain), codes in named}
+
     def _count(self, node: Node, columns: list[Codes], weights: IntArray) -> Frequencies:
-        widths = (*self._widths(node), *(len(domain.values) for domain in self.domains.values()))
+        widths = self._every_width(node)
         packed = pack(columns, widths)
         counted = count(packed, weights)
         return Frequencies(node, replace(packed, keys=counted.keys), counted.counts, widths)
+
+    def _every_width(self, node: Node) -> tuple[int, ...]:
+        return (*self._widths(node), *(len(domain.values) for domain in self.domains.values()))
 
     def _widths(self, node: Node) -> list[int]:
         return [len(hierarchy.labels[level]) for hierarchy, level in zip(self.hierarchies, node, strict=True)]

@@ -140,7 +140,7 @@ class Entropy(Additive):
     def __init__(self, encoded: Encoded) -> None:
         bits = np.array([_bits(attribute, encoded.rows) for attribute in encoded.quasi])
         weights = _weights(encoded) * bits
-        super().__init__(encoded, self._lost, weights if weights.sum() else np.ones(len(bits)))
+        super().__init__(encoded, self._lost, weights if weights.sum() else _weights(encoded))
 
     def _lost(self, attribute: Attribute, level: int) -> FloatArray:
         """Average loss per label, scaled so that the whole attribute at its top loses 1."""

@@ -13,7 +13,7 @@ from sfumato.recode.evaluate import Evaluation, Evaluator, Progress, Requirement
 from sfumato.recode.frequencies import Roller
 from sfumato.recode.incognito import incognito
 from sfumato.recode.metrics import METRICS
-from sfumato.recode.optimal import optimal
+from sfumato.recode.optimal import SAME, optimal
 from sfumato.recode.plan import Recoding, full_domain
 from sfumato.recode.samarati import samarati
 
@@ -38,7 +38,9 @@ def recode(encoded: Encoded, policy: Policy, progress: Progress | None = None) -
 
 def best(found: list[Evaluation]) -> Evaluation | None:
     """The node of least loss; ties go to the lower, then to the first in order of levels."""
-    return min(found, key=lambda one: (round(one.loss, 12), sum(one.node), one.node), default=None)
+    least = min((one.loss for one in found), default=np.inf)
+    tied = [one for one in found if one.loss <= least + SAME]
+    return min(tied, key=lambda one: (sum(one.node), one.node), default=None)
 
 
 ALGORITHMS: dict[str, Search] = {

@@ -6,6 +6,7 @@ where apostrophes stand before one of those characters. Numbers, negative ones i
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.arrow import numbers, texts
 from sfumato.keys import Codes
 from sfumato.release.published import Cells, Published
 
@@ -23,6 +25,15 @@ _BATCH = 1 << 17
 _COMBINED = 1 << 14
 
 
+@dataclass(frozen=True, eq=False)
+class _Plain:
+    """A column that is not coded: its values are put into words a batch at a time."""
+
+    values: Any
+    end: str
+    null: str
+
+
 def cells(values: Any, *, null: str = "") -> Any:
     """Values as they stand between two separators.
 
@@ -30,7 +41,7 @@ def cells(values: Any, *, null: str = "") -> Any:
     ["'=1+1", "''=1", '-5', "'-5 degrees", '"a,b"', '""', '']
     """
     text = values.cast(pa.string())
-    if pa.types.is_string(values.type):
+    if _is_text(values.type):
         text = _guarded(text)
     needs = pc.or_(pc.match_substring_regex(text, _QUOTED), pc.equal(text, null))
     quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
@@ -39,11 +50,16 @@ def cells(values: Any, *, null: str = "") -> Any:
 
 def write_csv(published: Published, path: Path, *, null: str = "") -> None:
     """Write the table, a batch of rows at a time."""
-    header = cells(pa.array(list(published.columns)), null=null).to_pylist()
+    header = cells(texts(list(published.columns)), null=null).to_pylist()
     with path.open("wb") as file:
         file.write((",".join(header) + "\n").encode())
         for lines in _batches(published, null):
             file.write(lines)
+
+
+def _is_text(kind: Any) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _guarded(text: Any) -> Any:
@@ -61,23 +77,29 @@ def _batches(published: Published, null: str) -> Iterator[Any]:
         yield _content(lines)
 
 
-def _parts(published: Published, null: str) -> list[Cells]:
-    """Each column as texts that end in their separator, and the code of each row's text."""
+def _parts(published: Published, null: str) -> list[Cells | _Plain]:
+    """Each coded column as texts that end in their separator with the code of each row's text; others as they are."""
     last = len(published.columns) - 1
-    return [_ended(column, "\n" if i == last else ",", null) for i, column in enumerate(published.columns.values())]
+    return [_part(column, "\n" if i == last else ",", null) for i, column in enumerate(published.columns.values())]
 
 
-def _ended(column: Any, end: str, null: str) -> Cells:
-    coded = column if isinstance(column, Cells) else Cells(np.arange(len(column)), column)
-    return Cells(coded.codes, pc.binary_join_element_wise(cells(coded.values, null=null), end, ""))
+def _part(column: Any, end: str, null: str) -> Cells | _Plain:
+    if isinstance(column, Cells):
+        return Cells(column.codes, _ended(column.values, end, null))
+    return _Plain(column, end, null)
 
 
-def _combined(parts: list[Cells]) -> list[Cells]:
+def _ended(values: Any, end: str, null: str) -> Any:
+    return pc.binary_join_element_wise(cells(values, null=null), end, "")
+
+
+def _combined(parts: list[Cells | _Plain]) -> list[Cells | _Plain]:
     """Neighbouring columns of few values as one column of their combinations: fewer pieces to join per row."""
     combined = parts[:1]
     for part in parts[1:]:
         before = combined[-1]
-        if len(before.values) * len(part.values) <= _COMBINED:
+        small = len(before.values) * len(part.values) <= _COMBINED
+        if small and isinstance(before, Cells) and isinstance(part, Cells):
             combined[-1] = _pairs(before, part)
         else:
             combined.append(part)
@@ -85,13 +107,15 @@ def _combined(parts: list[Cells]) -> list[Cells]:
 
 
 def _pairs(one: Cells, other: Cells) -> Cells:
-    texts = [a + b for a in one.values.to_pylist() for b in other.values.to_pylist()]
+    pairs = [a + b for a in one.values.to_pylist() for b in other.values.to_pylist()]
     codes: Codes = one.codes.astype(np.int32) * len(other.values) + other.codes
-    return Cells(codes, pa.array(texts, pa.string()))
+    return Cells(codes, texts(pairs))
 
 
-def _piece(part: Cells, start: int) -> Any:
-    return part.values.take(pa.array(part.codes[start : start + _BATCH]))
+def _piece(part: Cells | _Plain, start: int) -> Any:
+    if isinstance(part, _Plain):
+        return _ended(part.values.slice(start, _BATCH), part.end, part.null)
+    return part.values.take(numbers(part.codes[start : start + _BATCH]))
 
 
 def _content(lines: Any) -> Any:

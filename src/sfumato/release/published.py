@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.arrow import coded, numbers, texts
 from sfumato.classes import IntArray
-from sfumato.encode import Coded, Encoded
+from sfumato.encode import Encoded
 from sfumato.keys import Codes, narrow
 from sfumato.policy import Policy, Role
 from sfumato.recode import Recoding
@@ -27,7 +28,7 @@ class Cells:
 
     def arrow(self, kind: Any) -> Any:
         """As an Arrow array of the given type."""
-        taken = pa.DictionaryArray.from_arrays(pa.array(self.codes), self.values)
+        taken = coded(self.codes, self.values)
         return taken if pa.types.is_dictionary(kind) else taken.dictionary_decode().cast(kind)
 
 
@@ -72,35 +73,54 @@ class Published:
         return self.arrow
 
 
-def publish_rows(
-    table: Table, encoded: Encoded, recoding: Recoding, policy: Policy, randomness: Randomness
-) -> Published:
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What was drawn at random for a table: an order of all its rows, and a pseudonym for each person in it."""
+
+    order: IntArray
+    pseudonyms: list[str]
+
+    @classmethod
+    def for_table(cls, encoded: Encoded, randomness: Randomness) -> "Drawn":
+        """Draw for every row and person, published or not: what is suppressed later simply falls out."""
+        persons = encoded.individual.width if encoded.individual else 0
+        return cls(randomness.permutation(encoded.rows), randomness.pseudonyms(persons))
+
+
+def publish_rows(table: Table, encoded: Encoded, recoding: Recoding, policy: Policy, drawn: Drawn) -> Published:
     """Choose, shuffle and relabel."""
-    order = randomness.permutation(encoded.rows - recoding.suppressed)
-    if recoding.kept is not None:
-        order = np.flatnonzero(recoding.kept)[order]
-    quasi = {attribute.name: attribute.column for attribute in encoded.quasi}
+    order = drawn.order if recoding.kept is None else drawn.order[recoding.kept[drawn.order]]
+    fresh, places = _relabelled(encoded, recoding, drawn, order), numbers(order)
+    same = {attribute.name: attribute.column for attribute in encoded.quasi} | dict(encoded.sensitive)
     columns: dict[str, Any] = {}
-    types: dict[str, Any] = {}
-    recoded: set[str] = set()
     for name in table.arrow.column_names:
-        types[name] = table.arrow.schema.field(name).type
-        role = policy.columns[name].role
-        if role is Role.QUASI and recoding.labels[name].level != 0:
-            labels = recoding.labels[name]
-            columns[name] = _cells(labels.codes[order], pa.array(labels.texts, pa.string()))
-            types[name] = pa.string()
-            recoded.add(name)
-        elif role is Role.INDIVIDUAL:
-            columns[name] = _pseudonyms(_individual(encoded), order, randomness)
-            types[name] = pa.string()
-            recoded.add(name)
-        elif role is Role.PLAIN:
-            columns[name] = table.arrow.column(name).combine_chunks().take(pa.array(order))
+        if policy.columns[name].role is Role.PLAIN:
+            columns[name] = table.arrow.column(name).combine_chunks().take(places)
         else:
-            coded = quasi[name] if role is Role.QUASI else encoded.sensitive[name]
-            columns[name] = _cells(coded.codes[order], coded.values)
-    return Published(table, order, columns, types, frozenset(recoded))
+            columns[name] = fresh[name] if name in fresh else _cells(same[name].codes[order], same[name].values)
+    types = {field.name: pa.string() if field.name in fresh else field.type for field in table.arrow.schema}
+    return Published(table, order, columns, types, frozenset(fresh))
+
+
+def _relabelled(encoded: Encoded, recoding: Recoding, drawn: Drawn, order: IntArray) -> dict[str, Cells]:
+    """The columns that are text now, whatever they were: generalized quasi-identifiers, and the individuals."""
+    fresh = {
+        name: _cells(labels.codes[order], texts(labels.texts))
+        for name, labels in recoding.labels.items()
+        if labels.level != 0
+    }
+    if encoded.individual is not None:
+        fresh[encoded.individual.name] = _persons(encoded.individual.codes[order], drawn.pseudonyms)
+    return fresh
+
+
+def _persons(codes: Codes, pseudonyms: list[str]) -> Cells:
+    """Pseudonyms, listed in an order of their own: that of the persons' true names must not travel either."""
+    names = np.array(pseudonyms)
+    order = np.argsort(names)
+    place = np.empty(len(names), dtype=np.int64)
+    place[order] = np.arange(len(names))
+    return _cells(narrow(place, len(names))[codes], texts(names[order].tolist()))
 
 
 def _cells(codes: Codes, values: Any) -> Cells:
@@ -110,14 +130,4 @@ def _cells(codes: Codes, values: Any) -> Cells:
         return Cells(codes, values)
     place = np.zeros(len(values), dtype=np.int64)
     place[used] = np.arange(len(used))
-    return Cells(narrow(place, len(used))[codes], values.take(pa.array(used)))
-
-
-def _pseudonyms(column: Coded, order: IntArray, randomness: Randomness) -> Cells:
-    """A fresh random name per person; a missing name is a person of its own, like any other value."""
-    return _cells(column.codes[order], pa.array(randomness.pseudonyms(column.width), pa.string()))
-
-
-def _individual(encoded: Encoded) -> Coded:
-    assert encoded.individual is not None  # noqa: S101 - the column's role says so; this tells the type checker
-    return encoded.individual
+    return Cells(narrow(place, len(used))[codes], values.take(numbers(used)))

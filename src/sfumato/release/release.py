@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ from sfumato.policy import Policy, load
 from sfumato.recode import Recoding, recode
 from sfumato.release import manifest as accounts
 from sfumato.release.folder import staged
-from sfumato.release.published import Published, publish_rows
+from sfumato.release.published import Drawn, Published, publish_rows
 from sfumato.release.shuffle import Randomness
 from sfumato.risk import Risk, risk_of
 from sfumato.table import Table, from_frame, read
@@ -150,10 +151,11 @@ def prepare(
     with _timed(seconds, "read"):
         table = _table(data, rules)
         encoded = encode(table, rules)
-    with _timed(seconds, "search"):
+    with _timed(seconds, "search"), ThreadPoolExecutor(1) as pool:  # rows are shuffled while the search runs
+        drawn = pool.submit(Drawn.for_table, encoded, Randomness(rules.search.seed))
         recoding = recode(encoded, rules, progress)
     with _timed(seconds, "recode"):
-        published = publish_rows(table, encoded, recoding, rules, Randomness(rules.search.seed))
+        published = publish_rows(table, encoded, recoding, rules, drawn.result())
     return Release(rules, table, encoded, recoding, published, seconds)
 
 

@@ -15,18 +15,24 @@ class Table:
     """The columns a policy may use, as Arrow, and the object they came from.
 
     `kind` is ``file``, ``arrow``, ``pandas``, ``polars`` or ``duckdb``; `native` is what the caller
-    handed in (``None`` for a file); `digest` is the SHA-256 of the input, for the private audit.
+    handed in (``None`` for a file); `digest` is the SHA-256 of the input, for the private audit; `schema` has the
+    types of the source where `arrow` holds its text coded.
     """
 
     arrow: Any
     kind: str = "file"
     native: Any = None
     digest: str | None = None
+    schema: Any = None
 
     @property
     def rows(self) -> int:
         """Number of rows."""
         return int(self.arrow.num_rows)
+
+    def type_of(self, name: str) -> Any:
+        """The Arrow type that a column has in the source."""
+        return (self.schema or self.arrow.schema).field(name).type
 
 
 def check_columns(names: list[str], policy: Policy) -> None:
@@ -51,21 +57,34 @@ def wanted(policy: Policy, names: list[str]) -> list[str]:
     return [name for name in names if policy.columns[name].role is not Role.IDENTIFIER]
 
 
-def check_types(table: Any) -> None:
-    """Refuse nested and binary columns, of which nobody can say what they hold."""
-    for field in table.schema:
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if pa.types.is_nested(kind) or _is_binary(kind):
+def check_types(schema: Any, columns: list[str]) -> None:
+    """Refuse columns of a type of which nobody can say what it holds, or that cannot be written."""
+    for name in columns:
+        kind = schema.field(name).type
+        if not _is_known(kind.value_type if pa.types.is_dictionary(kind) else kind):
             raise DataError(
-                f"column '{field.name}' holds {kind}, which cannot be published; "
+                f"column '{name}' holds {kind}, which cannot be published; "
                 "turn it into text, numbers or dates, or give it the role identifier"
             )
+
+
+def plain_text(table: Any) -> Any:
+    """The table with views of text as the text itself, which more of Arrow can work on."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string_view(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(pa.large_string()))
+    return table
 
 
 def check_rows(table: Any) -> None:
     """Refuse a table with nothing to publish."""
     if table.num_rows == 0:
-        raise DataError("the table has no rows; there is nothing to publish")
+        raise no_rows()
+
+
+def no_rows() -> DataError:
+    """What is said of a table without rows."""
+    return DataError("the table has no rows; there is nothing to publish")
 
 
 def dictionary_types(names: list[str], policy: Policy) -> dict[str, Any]:
@@ -75,5 +94,16 @@ def dictionary_types(names: list[str], policy: Policy) -> dict[str, Any]:
     return {name: coded_text if policy.columns[name].role in coded else text for name in names}
 
 
-def _is_binary(kind: Any) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+def _is_known(kind: Any) -> bool:
+    types = pa.types
+    if types.is_float16(kind) or types.is_interval(kind):
+        return False
+    known = (
+        types.is_string,
+        types.is_large_string,
+        types.is_string_view,
+        types.is_primitive,
+        types.is_decimal,
+        types.is_null,
+    )
+    return any(test(kind) for test in known)

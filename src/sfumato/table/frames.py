@@ -3,7 +3,7 @@
 No library is imported to find out what somebody handed us: the module of its type says it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.policy import Policy
-from sfumato.table.base import Table, check_columns, check_rows, check_types, wanted
+from sfumato.table.base import Table, check_columns, check_rows, check_types, plain_text, wanted
+
+_KINDS = {
+    ("pandas", "DataFrame"): "pandas",
+    ("polars", "DataFrame"): "polars",
+    ("pyarrow", "Table"): "arrow",
+    ("duckdb", "DuckDBPyRelation"): "duckdb",
+}
 
 
 def from_frame(frame: Any, policy: Policy) -> Table:
@@ -30,36 +37,28 @@ def from_frame(frame: Any, policy: Policy) -> Table:
     kind = kind_of(frame)
     names = _names(frame, kind)
     check_columns(names, policy)
-    arrow = _arrow(frame, kind, wanted(policy, names))
+    columns = wanted(policy, names)
+    arrow = _arrow(frame, kind, columns)
     check_rows(arrow)
-    check_types(arrow)
-    return Table(arrow, kind=kind, native=frame)
+    check_types(arrow.schema, columns)
+    return Table(plain_text(arrow), kind=kind, native=frame)
 
 
 def kind_of(frame: Any) -> str:
     """``pandas``, ``polars``, ``duckdb`` or ``arrow``."""
-    if isinstance(frame, pa.Table):
-        return "arrow"
-    package = type(frame).__module__.split(".")[0].lstrip("_")
-    kind = (package, type(frame).__name__)
-    known = {("pandas", "DataFrame"): "pandas", ("polars", "DataFrame"): "polars"}
-    if kind in known:
-        return known[kind]
-    if package == "duckdb" and kind[1] == "DuckDBPyRelation":
-        return "duckdb"
+    for kind in type(frame).__mro__:
+        known = _KINDS.get((kind.__module__.split(".")[0].lstrip("_"), kind.__name__))
+        if known:
+            return known
     raise DataError(
-        f"cannot anonymize a {type(frame).__name__}; hand in a pandas or polars DataFrame, "
+        f"a {type(frame).__name__} is not a table that can be anonymized; hand in a pandas or polars DataFrame, "
         "an Arrow table, a DuckDB relation or a path"
     )
 
 
 def restore(table: Table, order: NDArray[np.int64], recoded: Mapping[str, Any], names: list[str]) -> Any:
     """The published table as the kind that came in: rows `order`, columns of `recoded` in place of theirs."""
-    if table.kind == "pandas":
-        return _pandas(table.native, order, recoded, names)
-    if table.kind == "polars":
-        return _polars(table.native, order, recoded, names)
-    raise ValueError(table.kind)
+    return {"pandas": _pandas, "polars": _polars}[table.kind](table.native, order, recoded, names)
 
 
 def _names(frame: Any, kind: str) -> list[str]:
@@ -71,16 +70,40 @@ def _names(frame: Any, kind: str) -> list[str]:
 
 
 def _arrow(frame: Any, kind: str, columns: list[str]) -> Any:
+    """The columns as Arrow; where that fails, the first column that cannot be is named, and none of its cells."""
     try:
-        if kind == "pandas":
-            return pa.Table.from_pandas(frame[columns], preserve_index=False)
-        if kind == "polars":
-            return frame.select(columns).to_arrow()
-        if kind == "duckdb":
-            return frame.select(*(_quoted(name) for name in columns)).to_arrow_table()
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        raise DataError("a column mixes types that have no common one; turn it into text before anonymizing") from None
-    return frame.select(columns)
+        return _CONVERT[kind](frame, columns)
+    except _NOT_ARROW:
+        wrong = next(name for name in columns if not _converts(frame, kind, name))
+        raise DataError(
+            f"column '{wrong}' mixes types or holds objects that have no common type; "
+            "turn it into text before anonymizing, or give it the role identifier"
+        ) from None
+
+
+def _converts(frame: Any, kind: str, name: str) -> bool:
+    try:
+        _CONVERT[kind](frame, [name])
+    except _NOT_ARROW:
+        return False
+    return True
+
+
+def _from_pandas(frame: Any, columns: list[str]) -> Any:
+    return pa.Table.from_pandas(frame[columns], preserve_index=False).replace_schema_metadata()
+
+
+def _from_duckdb(frame: Any, columns: list[str]) -> Any:
+    return frame.select(*(_quoted(name) for name in columns)).to_arrow_table()
+
+
+_NOT_ARROW = (pa.ArrowException, TypeError, ValueError, OverflowError)
+_CONVERT: dict[str, Callable[[Any, list[str]], Any]] = {
+    "arrow": lambda frame, columns: frame.select(columns),
+    "pandas": _from_pandas,
+    "polars": lambda frame, columns: frame.select(columns).to_arrow(),
+    "duckdb": _from_duckdb,
+}
 
 
 def _quoted(name: str) -> str:
@@ -107,6 +130,15 @@ def _polars(frame: Any, order: NDArray[np.int64], recoded: Mapping[str, Any], na
     import polars as pl  # noqa: PLC0415 - only for those who have it
 
     def column(name: str) -> Any:
-        return pl.Series(name, pl.from_arrow(recoded[name])) if name in recoded else frame[name].gather(order)
+        if name in recoded:
+            return pl.Series(name, pl.from_arrow(recoded[name]))
+        taken = frame[name].gather(order)
+        return taken.cast(pl.String).cast(pl.Enum(_used(taken))) if isinstance(taken.dtype, pl.Enum) else taken
 
     return pl.DataFrame([column(name).alias(name) for name in names])
+
+
+def _used(column: Any) -> list[str]:
+    """The categories of a polars Enum that some row holds, in their order."""
+    held = set(column.unique().to_list())
+    return [category for category in column.dtype.categories if category in held]

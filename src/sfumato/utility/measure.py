@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import IntArray
+from sfumato.classes import FloatArray, IntArray
 from sfumato.encode import Attribute, Encoded
 from sfumato.recode import Labels, Recoding
 
@@ -48,42 +48,62 @@ class Utility:
         return asdict(self)
 
 
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """How one attribute is published: per label, the rows of the whole table and the published rows that it covers.
+
+    `loss` is the NCP of each label, `climbed` the levels that it stands above the leaves.
+    """
+
+    attribute: Attribute
+    every: IntArray
+    kept: IntArray
+    loss: FloatArray
+    climbed: FloatArray
+
+
 def measure(encoded: Encoded, recoding: Recoding) -> Utility:
     """Measure what was published against what came in."""
-    parts = {
-        attribute.name: _attribute(attribute, recoding.labels[attribute.name], recoding, encoded.rows)
-        for attribute in encoded.quasi
-    }
-    weights = np.array([attribute.weight for attribute in encoded.quasi])
-    heights = weights * [attribute.hierarchy.height for attribute in encoded.quasi]
-    bits = weights * [_bits(attribute.frequencies) for attribute in encoded.quasi]
+    shown = [_shown(attribute, recoding.labels[attribute.name], recoding) for attribute in encoded.quasi]
+    return measured(shown, recoding.classes.sizes, encoded.rows)
+
+
+def measured(shown: list[Shown], sizes: IntArray, rows: int) -> Utility:
+    """The losses of attributes shown this way, in classes of these sizes, of a table with so many rows."""
+    gone = rows - int(sizes.sum())
+    parts = {one.attribute.name: _attribute(one, gone, rows) for one in shown}
+    weights = np.array([one.attribute.weight for one in shown])
+    heights = weights * [one.attribute.hierarchy.height for one in shown]
+    bits = weights * [_bits(one.attribute.frequencies) for one in shown]
     losses = list(parts.values())
     climbed = [part.distortion for part in losses]
-    sizes = recoding.classes.sizes
     return Utility(
         distortion_ratio=_mean(climbed, heights),
         ncp=_mean([part.ncp for part in losses], weights),
         precision=1.0 - _mean(climbed, weights),
         entropy=_mean([part.entropy for part in losses], bits),
-        discernibility=int((sizes**2).sum()) + recoding.suppressed * encoded.rows,
+        discernibility=int((sizes**2).sum()) + gone * rows,
         average_class_size=float(sizes.mean()),
-        suppressed_rows=recoding.suppressed,
+        suppressed_rows=gone,
         suppressed_cells=sum(part.suppressed_cells for part in losses),
         attributes=parts,
     )
 
 
-def _attribute(attribute: Attribute, labels: Labels, recoding: Recoding, rows: int) -> AttributeLoss:
+def _shown(attribute: Attribute, labels: Labels, recoding: Recoding) -> Shown:
     width = len(labels.texts)
     every = np.bincount(labels.codes, minlength=width)
     kept = every if recoding.kept is None else np.bincount(labels.codes[recoding.kept], minlength=width)
-    gone = recoding.suppressed
-    nothing = labels.loss >= 1.0
+    return Shown(attribute, every, kept, labels.loss, labels.climbed)
+
+
+def _attribute(one: Shown, gone: int, rows: int) -> AttributeLoss:
+    top = one.climbed >= one.attribute.hierarchy.height
     return AttributeLoss(
-        ncp=float((kept * labels.loss).sum() + gone) / rows,
-        distortion=float((kept * labels.climbed).sum() / attribute.hierarchy.height + gone) / rows,
-        entropy=_entropy(attribute, every, kept, rows),
-        suppressed_cells=int(kept[nothing].sum()) + gone,
+        ncp=float((one.kept * one.loss).sum() + gone) / rows,
+        distortion=float((one.kept * one.climbed).sum() / one.attribute.hierarchy.height + gone) / rows,
+        entropy=_entropy(one.attribute, one.every, one.kept, rows),
+        suppressed_cells=int(one.kept[top].sum()) + gone,
     )
 
 
@@ -94,7 +114,7 @@ def _entropy(attribute: Attribute, every: IntArray, kept: IntArray, rows: int) -
         return 0.0
     used = kept > 0
     told = float((kept[used] * np.log2(rows / every[used])).sum()) / rows
-    return 1.0 - told / before
+    return max(0.0, 1.0 - told / before)  # rounding may put it below nothing
 
 
 def _bits(frequencies: IntArray) -> float:

@@ -5,7 +5,8 @@ algorithm or a class count of the library: two implementations of each definitio
 anything leaves the house.
 """
 
-from sfumato.verifier.folder import promised, verify, verify_table
+from sfumato.verifier.accounts import promised
+from sfumato.verifier.folder import verify, verify_table
 from sfumato.verifier.promise import Needs, Promise
 from sfumato.verifier.verdict import Finding, Verdict
 

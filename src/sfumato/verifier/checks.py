@@ -1,8 +1,6 @@
 """Each requirement once more, in SQL over the classes of the published table.
 
-Two tables are made first: ``classes`` (an id and the rows of each class, and its persons) and, per sensitive
-column that is looked at, ``pairs_i`` (class id, value, rows). Every check returns one line per class with the
-figure that the requirement is about, and whether it is satisfied.
+Every check gives one line per class with the figure that the requirement is about, and whether it is satisfied.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,141 +8,114 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.verifier import distances
-from sfumato.verifier.promise import Promise
-from sfumato.verifier.sql import name, names, text, unguarded_sql
+from sfumato.verifier.counts import Counts
+from sfumato.verifier.rules import looked_at
+from sfumato.verifier.sql import exact, text, times
 
 _TOLERANCE = 1e-9
-_SHOWN = 3
+
+Rule = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Check:
-    """Per class ``id``: is it ``ok``, and the figures named in `achieved`, aggregated over all classes.
+    """Per class ``id``: is it ``ok``, and its ``figure``.
 
-    `query` selects id, ok, and the figures; `achieved` maps a key of the model to an SQL aggregate over them;
-    `words` is an SQL text expression that says what is wrong with a class.
+    `query` selects these; `achieved` maps a key of the model to an SQL aggregate over them; `words` is an SQL text
+    that says what is wrong with a class, and `worst` the order in which the worst come first.
     """
 
     query: str
     achieved: Mapping[str, str]
     words: str
+    worst: str = "figure DESC"
 
 
-class Counts:
-    """The published table, counted: the classes, and the pairs of class and sensitive value."""
-
-    def __init__(self, connection: Any, promise: Promise, *, guarded: bool) -> None:
-        self.connection, self.promise, self.guarded = connection, promise, guarded
-        persons = f"count(DISTINCT {name(promise.individual)})" if promise.individual else "count(*)"
-        quasi = names(promise.quasi)
-        connection.execute(
-            f"CREATE TABLE classes AS SELECT row_number() OVER () AS id, {quasi}, count(*) AS n, {persons} AS persons "
-            f"FROM published GROUP BY {quasi}"
-        )
-        self._pairs: dict[str, str] = {}
-
-    def pairs(self, column: str) -> str:
-        """The name of the table of (class, value, rows) for a sensitive column."""
-        if column not in self._pairs:
-            table = f"pairs_{len(self._pairs)}"
-            same = " AND ".join(f"c.{name(q)} IS NOT DISTINCT FROM p.{name(q)}" for q in self.promise.quasi)
-            quasi, value = names(self.promise.quasi), unguarded_sql("v") if self.guarded else "v"
-            self.connection.execute(
-                f"CREATE TABLE {table} AS SELECT c.id, c.n, {value} AS v, p.r FROM "
-                f"(SELECT {quasi}, CAST({name(column)} AS VARCHAR) AS v, count(*) AS r FROM published "
-                f"GROUP BY {quasi}, v) p JOIN classes c ON {same}"
-            )
-            self._pairs[column] = table
-        return self._pairs[column]
-
-    def describe(self, identifier: int) -> str:
-        """A class in words: its published labels."""
-        row = self.connection.execute(
-            f"SELECT {names(self.promise.quasi)} FROM classes WHERE id = ?", [identifier]
-        ).fetchone()
-        return ", ".join(
-            f"{column} = {'NULL' if value is None else value}"
-            for column, value in zip(self.promise.quasi, row, strict=True)
-        )
-
-
-def k_anonymity(counts: Counts, rule: Mapping[str, Any]) -> Check:
+def k_anonymity(counts: Counts, rule: Rule) -> Check:
     """At least k rows, or persons where rows name them."""
     unit = "persons" if counts.promise.individual else "rows"
     return Check(
-        f"SELECT id, persons >= {int(rule['k'])} AS ok, persons AS figure FROM classes",
-        {"k": "min(figure)"},
-        f"'has ' || figure || ' {unit}, fewer than {int(rule['k'])}'",
+        f"SELECT id, persons >= {rule['k']} AS ok, persons AS figure FROM persons",
+        {"k": "coalesce(min(figure), 0)"},
+        f"'has ' || figure || ' {unit}, fewer than {rule['k']}'",
+        "figure",
     )
 
 
-def alpha(counts: Counts, rule: Mapping[str, Any]) -> Check:
-    """The share of each protected value, in exact decimals."""
-    bound = f"CAST({text(str(rule['alpha']))} AS DECIMAL(18, 9))"
-    allowed = f"ceil({bound} * p.n)" if rule.get("refined") else f"{bound} * p.n"
+def alpha(counts: Counts, rule: Rule) -> Check:
+    """The share of each protected value, in whole numbers: r <= a/b n, or r < a/b n + 1 where refined."""
+    over, under = exact(rule["alpha"])
+    count, sign = ("(p.r - 1)", "<") if rule.get("refined") else ("p.r", "<=")
     parts = [
-        f"SELECT id, n, v, r FROM {counts.pairs(column)}{_protected(rule.get('values'))}"
-        for column in alpha_columns(rule)
+        f"SELECT id, n, v, r FROM {counts.pairs(column)}{_protected(rule.get('values'))}" for column in looked_at(rule)
     ]
     return Check(
-        f"SELECT c.id, coalesce(bool_and(p.r <= {allowed}), true) AS ok, "
-        f"coalesce(max(p.r / p.n), 0) AS figure, max_by(p.v, p.r) AS worst "
+        f"SELECT c.id, coalesce(bool_and({times(under, count)} {sign} {times(over, 'p.n')}), true) AS ok, "
+        f"coalesce(max(p.r / p.n), 0) AS figure, arg_max(coalesce(p.v, 'NULL'), p.r) AS worst "
         f"FROM classes c LEFT JOIN ({' UNION ALL '.join(parts)}) p ON p.id = c.id GROUP BY c.id",
-        {"alpha": "max(figure)"},
-        f"'has a share of ' || round(figure, 4) || ' of ' || coalesce(worst, 'NULL') || ', above {rule['alpha']}'",
+        {"alpha": "coalesce(max(figure), 0)"},
+        f"'has a share of ' || round(figure, 4) || ' of ' || worst || ', above {rule['alpha']}'",
     )
 
 
-def alpha_columns(rule: Mapping[str, Any]) -> list[str]:
-    """The sensitive columns of an α requirement."""
-    return list(rule["columns"]) if rule.get("columns") else [rule["column"]]
-
-
-def distinct(counts: Counts, rule: Mapping[str, Any]) -> Check:
-    """At least l different values, and persons where rows name them."""
-    figure = "least(count(*), any_value(c.persons))" if counts.promise.individual else "count(*)"
+def distinct(counts: Counts, rule: Rule) -> Check:
+    """At least l different values, and as many persons where rows name them."""
+    values = f"(SELECT id, count(*) AS values FROM {counts.pairs(rule['column'])} GROUP BY id)"
     return Check(
-        f"SELECT p.id, {figure} >= {int(rule['l'])} AS ok, {figure} AS figure "
-        f"FROM {counts.pairs(rule['column'])} p JOIN classes c ON c.id = p.id GROUP BY p.id",
-        {"l": "min(figure)"},
-        f"'has ' || figure || ' different sensitive values, fewer than {int(rule['l'])}'",
+        f"SELECT p.id, least(v.values, p.persons) AS figure, figure >= {rule['l']} AS ok "
+        f"FROM persons p JOIN {values} v ON v.id = p.id",
+        {"l": "coalesce(min(figure), 0)"},
+        f"'has ' || figure || ' different sensitive values, fewer than {rule['l']}'",
+        "figure",
     )
 
 
-def entropy(counts: Counts, rule: Mapping[str, Any]) -> Check:
+def entropy(counts: Counts, rule: Rule) -> Check:
     """Entropy at least log l."""
+    bits = "greatest(-sum(r / n * ln(r / n)), 0)"
     return Check(
-        f"SELECT id, -sum(r / n * ln(r / n)) >= ln({float(rule['l'])}) - {_TOLERANCE} AS ok, "
-        f"exp(-sum(r / n * ln(r / n))) AS figure FROM {counts.pairs(rule['column'])} GROUP BY id",
-        {"l": "min(figure)"},
+        f"SELECT id, {bits} >= ln({float(rule['l'])!r}) - {_TOLERANCE} AS ok, exp({bits}) AS figure "
+        f"FROM {counts.pairs(rule['column'])} GROUP BY id",
+        {"l": "coalesce(min(figure), 0)"},
         f"'has the entropy of ' || round(figure, 4) || ' equally frequent values, fewer than {rule['l']}'",
+        "figure",
     )
 
 
-def recursive(counts: Counts, rule: Mapping[str, Any]) -> Check:
-    """The most frequent value less than c times those from the l-th on."""
-    bound = f"CAST({text(str(rule['c']))} AS DECIMAL(18, 9))"
-    pairs = counts.pairs(rule["column"])
-    ranked = f"SELECT id, r, row_number() OVER (PARTITION BY id ORDER BY r DESC) AS place FROM {pairs}"
+def recursive(counts: Counts, rule: Rule) -> Check:
+    """The most frequent value less than c times those from the l-th on; no c does where there are fewer than l."""
+    over, under = exact(rule["c"])
+    ranked = (
+        f"SELECT *, row_number() OVER (PARTITION BY id ORDER BY r DESC) AS place FROM {counts.pairs(rule['column'])}"
+    )
+    tail = f"coalesce(sum(r) FILTER (place >= {rule['l']}), 0)"
+    poor = "bool_or(figure IS NULL)"
     return Check(
-        f"SELECT id, max(r) < {bound} * coalesce(sum(r) FILTER (place >= {int(rule['l'])}), 0) AS ok, "
-        f"max(r) / sum(r) FILTER (place >= {int(rule['l'])}) AS figure FROM ({ranked}) GROUP BY id",
-        {"c": "CASE WHEN count(*) = count(figure) THEN max(figure) END"},
-        f"'has a most frequent value that is not below {rule['c']} times the rest from the {rule['l']}th on'",
+        f"SELECT id, {times(under, 'max(r)')} < {times(over, tail)} AS ok, max(r) / nullif({tail}, 0) AS figure, "
+        f"count(*) AS values FROM ({ranked}) GROUP BY id",
+        {
+            "c": f"CASE WHEN NOT {poor} THEN max(figure) END",
+            "l": f"coalesce(CASE WHEN {poor} THEN min(values) ELSE {rule['l']} END, 0)",
+        },
+        f"coalesce('has a most frequent value of ' || round(figure, 4) || ' times those from place {rule['l']} on, "
+        f"not below {rule['c']}', 'has ' || values || ' different values, fewer than {rule['l']}')",
+        "figure DESC NULLS FIRST",
     )
 
 
-def t_closeness(counts: Counts, rule: Mapping[str, Any]) -> Check:
-    """The distance of each class to the whole input table."""
-    query = distances.query(counts, rule)
+def t_closeness(counts: Counts, rule: Rule) -> Check:
+    """The distance of each class to the whole input table; a class with a value from nowhere has none."""
     return Check(
-        f"SELECT id, figure <= {float(rule['t'])} + {_TOLERANCE} AS ok, figure FROM ({query})",
-        {"t": "max(figure)"},
-        f"'is at a distance of ' || round(figure, 4) || ' from the whole table, above {rule['t']}'",
+        f"SELECT c.id, coalesce(figure <= {float(rule['t'])!r} + {_TOLERANCE}, false) AS ok, figure "
+        f"FROM classes c LEFT JOIN ({distances.query(counts, rule)}) d ON d.id = c.id",
+        {"t": "CASE WHEN count(*) = count(figure) THEN coalesce(max(figure), 0) END"},
+        "coalesce('is at a distance of ' || round(figure, 4) || ' from the whole table, above "
+        f"{rule['t']}', 'holds a sensitive value that the input did not have')",
+        "figure DESC NULLS FIRST",
     )
 
 
-CHECKS: dict[str, tuple[Callable[[Counts, Mapping[str, Any]], Check], ...]] = {
+CHECKS: dict[str, tuple[Callable[[Counts, Rule], Check], ...]] = {
     "k-anonymity": (k_anonymity,),
     "alpha-deassociation": (alpha,),
     "alpha-k-anonymity": (alpha, k_anonymity),
@@ -156,4 +127,4 @@ CHECKS: dict[str, tuple[Callable[[Counts, Mapping[str, Any]], Check], ...]] = {
 
 
 def _protected(values: Any) -> str:
-    return f" WHERE v IN ({', '.join(text(str(value)) for value in values)})" if values else ""
+    return f" WHERE v IN ({', '.join(text(value) for value in values)})" if values else ""

@@ -1,6 +1,6 @@
 """What a release promises, as plain data: all that the verifier knows besides the files."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,10 @@ class Needs:
     """A sensitive column in the whole input table, for distances that compare with it.
 
     It stays with the data holder: it counts rows that may not have been published.
+
+    >>> needs = Needs(("flu", None), (3, 1))
+    >>> Needs.from_json(needs.as_json()) == needs
+    True
     """
 
     values: tuple[str | None, ...]
@@ -40,13 +44,35 @@ class Needs:
             None if ancestors is None else tuple(tuple(line) for line in ancestors),
         )
 
+    @property
+    def sound(self) -> bool:
+        """Whether it can be a column of a table: as many totals, places and lines of ancestors as values."""
+        lengths = {len(part) for part in (self.values, self.totals, self.ranks, self.ancestors) if part is not None}
+        lines = {len(line) for line in self.ancestors or ()}
+        numbers = [self.places, *self.totals, *(self.ranks or ()), *(n for line in self.ancestors or () for n in line)]
+        return (
+            lengths == {len(set(self.values))}
+            and len(lines) <= 1
+            and _are(self.values, (str, type(None)))
+            and _are(numbers, (int,))
+            and all(0 <= number < 2**53 for number in numbers)
+            and all(total > 0 for total in self.totals)
+            and self.places > max(self.ranks or (-1,))
+        )
+
+
+def _are(values: Iterable[object], kinds: tuple[type, ...]) -> bool:
+    """Whether all are of these types, whatever the annotations of JSON data hope for."""
+    return all(type(value) in kinds for value in values)
+
 
 @dataclass(frozen=True)
 class Promise:
     """Which columns are the quasi-identifier, and what must hold of the classes they form.
 
     `requirements` are the policy's [[privacy]] tables. `costs` are the ground distances of a general earth
-    mover's distance, by column: (value, value) to cost.
+    mover's distance, by column: (value, value) to cost. `complete` says that no row could be suppressed, so that
+    the published table is the whole one.
     """
 
     quasi: tuple[str, ...]
@@ -55,3 +81,4 @@ class Promise:
     requirements: tuple[Mapping[str, Any], ...]
     needs: Mapping[str, Needs] = field(default_factory=dict)
     costs: Mapping[str, Mapping[tuple[str, str], float]] = field(default_factory=dict)
+    complete: bool = False

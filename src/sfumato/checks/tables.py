@@ -1,0 +1,152 @@
+"""Small random tables with random hierarchies and a policy for them, to try algorithms on.
+
+The randomness comes from outside: a seeded one for checks that must fail twice, Hypothesis's for tests.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.checks.naive import World
+from sfumato.checks.rules import COSTS, ILLNESSES, random_rule
+from sfumato.policy import Policy
+
+Paths = dict[str | None, tuple[str | None, ...]]
+
+ILLNESS_TREE: Paths = {
+    "a": ("a", "ab", "*"),
+    "b": ("b", "ab", "*"),
+    "c": ("c", "cd", "*"),
+    "d": ("d", "cd", "*"),
+    None: (None, None, "*"),
+}
+METRICS = ("ncp", "distortion", "height", "precision", "discernibility", "average-class-size", "entropy")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table as lists of texts, hierarchies as paths from leaf to root, and a policy as a document."""
+
+    columns: Mapping[str, list[str | None]]
+    trees: Mapping[str, Paths]
+    document: Mapping[str, Any]
+
+    @cached_property
+    def rows(self) -> list[dict[str, str | None]]:
+        """The table as rows."""
+        return [dict(zip(self.columns, cells, strict=True)) for cells in zip(*self.columns.values(), strict=True)]
+
+    @cached_property
+    def quasi(self) -> list[str]:
+        """Names of the quasi-identifiers, in the table's order."""
+        return [name for name in self.columns if self.document["columns"][name]["role"] == "quasi"]
+
+    @cached_property
+    def world(self) -> World:
+        """What a naive definition may look at."""
+        person = "person" if "person" in self.columns else None
+        known = ILLNESS_TREE if None in self.columns["illness"] else {v: ILLNESS_TREE[v] for v in ILLNESSES}
+        incomes = sorted({value for value in self.columns["income"] if value is not None}, key=int)
+        orders: dict[str, Sequence[str | None]] = {"illness": list(known), "income": incomes}
+        return World(self.rows, person, orders, {"illness": known}, COSTS)
+
+    def weight(self, name: str) -> float:
+        """The weight of a quasi-identifier."""
+        return float(self.document["columns"][name].get("weight", 1))
+
+    def height(self, name: str) -> int:
+        """Steps from leaf to root."""
+        return len(next(iter(self.trees[name].values()))) - 1
+
+    def arrow(self) -> Any:
+        """The table as Arrow."""
+        return pa.table({name: pa.array(values, pa.string()) for name, values in self.columns.items()})
+
+    def policy(self, folder: Path) -> Policy:
+        """The policy, its hierarchies and costs written into a folder first."""
+        for name, paths in {**self.trees, "illness": ILLNESS_TREE}.items():
+            lines = (",".join(str(label) for label in path) for leaf, path in paths.items() if leaf is not None)
+            (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        costs = "".join(f"{one},{other},{cost}\n" for (one, other), cost in COSTS.items())
+        (folder / "costs.csv").write_text(costs, encoding="utf-8")
+        return Policy.read(self.document, folder=folder)
+
+
+def random_case(random: Random, model: str | None = None, algorithm: str = "optimal") -> Case:
+    """A table of 5 to 40 rows with 2 to 4 quasi-identifiers, and one to three requirements on it.
+
+    >>> case = random_case(Random(1), "k-anonymity")
+    >>> case.document["privacy"][0]["model"], 5 <= len(case.rows) <= 40
+    ('k-anonymity', True)
+    """
+    rows = random.randint(5, 40)
+    trees = {f"q{i}": _tree(random, f"q{i}") for i in range(random.choice([2, 2, 3, 3, 4]))}
+    columns: dict[str, list[str | None]] = {name: _cells(random, list(tree), rows) for name, tree in trees.items()}
+    columns["illness"] = _cells(random, random.choice([ILLNESSES, [*ILLNESSES, None]]), rows)
+    columns["income"] = _cells(random, ["9", "10", "20"], rows)
+    columns["visits"] = _cells(random, ["1", "2"], rows)
+    if random.random() < 0.25:
+        columns["person"] = _cells(random, [str(i) for i in range(max(rows // 2, 2))], rows, even=True)
+    used = {name: _used(tree, columns[name]) for name, tree in trees.items()}
+    return Case(columns, used, _document(random, columns, random_rules(random, model), algorithm))
+
+
+def random_rules(random: Random, model: str | None) -> list[dict[str, Any]]:
+    """A rule of the model asked for, or of any, and often one or two more that must hold as well."""
+    more = random.choice([0, 0, 1, 2])
+    return [random_rule(random, name) for name in (model, *itertools.repeat(None, more))]
+
+
+def _tree(random: Random, name: str) -> Paths:
+    """Two to five leaves, NULL sometimes among them, united at random on up to two levels below the root."""
+    leaves = [f"{name}{i}" for i in range(random.randint(2, 5))]
+    paths: dict[str | None, list[str | None]] = {leaf: [leaf] for leaf in leaves}
+    for level in range(1, random.randint(1, 3)):
+        groups = {label: f"{name}-{level}-{random.randint(0, 2)}" for label in {path[-1] for path in paths.values()}}
+        for path in paths.values():
+            path.append(groups[path[-1]])
+    height = len(paths[leaves[0]])
+    tree: Paths = {leaf: (*path, "*") for leaf, path in paths.items()}
+    return tree | {None: (*[None] * height, "*")} if random.random() < 0.2 else tree
+
+
+def _cells(random: Random, values: Sequence[str | None], rows: int, *, even: bool = False) -> list[str | None]:
+    """Values at random, skewed so that some are rare."""
+    weights = [1.0 if even else random.choice([1.0, 1.0, 4.0, 12.0]) for _ in values]
+    return random.choices(values, weights, k=rows)
+
+
+def _used(tree: Paths, cells: list[str | None]) -> Paths:
+    """The tree without NULL where no row has it: NULL is a leaf of the domain only if it occurs."""
+    return {leaf: path for leaf, path in tree.items() if leaf is not None or None in cells}
+
+
+def _document(
+    random: Random, columns: Mapping[str, Any], rules: list[dict[str, Any]], algorithm: str
+) -> dict[str, Any]:
+    roles: dict[str, dict[str, Any]] = {
+        "illness": {"role": "sensitive", "hierarchy": "illness.csv"},
+        "income": {"role": "sensitive"},
+        "visits": {"role": "plain"},
+        "person": {"role": "individual"},
+    }
+    for name in columns.keys() - roles.keys():
+        roles[name] = {"role": "quasi", "hierarchy": f"{name}.csv"}
+    for name in [name for name in columns if name.startswith("q") and name != "q0"]:
+        roles[name]["weight"] = random.choice([0, 0.5, 1, 1, 3])
+    return {
+        "columns": {name: roles[name] for name in columns},
+        "privacy": rules,
+        "algorithm": {
+            "name": algorithm,
+            "suppression": random.choice([0, 0.1, 0.3, 1]),
+            "metric": random.choice(METRICS),
+            "seed": 1,
+        },
+    }

@@ -1,0 +1,82 @@
+"""What the release does not protect against, in plain words."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from sfumato.release.report.markup import Markup, join, names, paragraph, section, tag
+
+if TYPE_CHECKING:
+    from sfumato.release.release import Release
+
+Limit = tuple[str, object]
+
+EARLIER = (
+    "Earlier or other releases about the same people were not taken into account. Two releases, each safe by "
+    "itself, can expose people together: compare before you publish a second one."
+)
+ALGORITHM = (
+    "The algorithm stops at the least loss that meets the promise. Who knows this can rule out some inputs and "
+    "grow surer of a sensitive value than the promised bound says (minimality). How much was not measured here."
+)
+DOWNCODING = (
+    "Generalization that is no coarser than it must be can be partly undone by someone who knows how such data "
+    "are distributed (downcoding). A label is a limit on what is shown, not on what can be guessed."
+)
+PATTERNS = (
+    "A learner trained on the release can pick up how sensitive values go with quasi-identifiers, and guess better "
+    "than a class's own shares. It can do so for people outside the table as well."
+)
+KNOWLEDGE = (
+    "Who knows sensitive values of others in a class, or that a person does not hold some value, can strike these "
+    "out and be surer of the rest."
+)
+MEMBERSHIP = (
+    "The promise is for people known to be in the table; it does not hide whether someone is. It is not "
+    "differential privacy."
+)
+ROWS = (
+    "What is protected is a row. If one person can have several rows, they count as several people, and the promise "
+    'is weaker than it looks: give the column that names the person role = "individual".'
+)
+PEOPLE = (
+    "Classes are counted in people. But all rows of a person carry one pseudonym, so that they can be put together: "
+    "a sequence of rows can be unique where no single row is. Shares of sensitive values are counted in rows."
+)
+
+
+def limits(release: "Release") -> Markup:
+    """A list of threats that remain, each with what it means here."""
+    opening = paragraph(
+        "The release is protected against the adversary named above, as far as the promise goes, and against nobody "
+        "else. Call it anonymous only together with what it is anonymous against. What remains:"
+    )
+    items = [tag("li", tag("strong", title, ". "), said) for title, said in _limits(release)]
+    return section("What it does not protect against", opening, tag("ul", *items, class_="limits"))
+
+
+def _limits(release: "Release") -> Iterable[Limit]:
+    yield from _plain(release)
+    yield from _unlimited(release)
+    yield "Rows or people", ROWS if release.encoded.individual is None else PEOPLE
+    yield "Other releases", EARLIER
+    yield "Knowing the algorithm", ALGORITHM
+    yield "Downcoding", DOWNCODING
+    yield "Knowing more", KNOWLEDGE
+    yield "Patterns across classes", PATTERNS
+    yield "Being in the table", MEMBERSHIP
+
+
+def _plain(release: "Release") -> Iterable[Limit]:
+    plain = [column.name for column in release.policy.plain]
+    if plain:
+        why = " Someone who knows such a value of a person can tell rows of one class apart."
+        yield "Plain columns", join(["Published as they are, and counted by no figure here: ", names(plain), ".", why])
+
+
+def _unlimited(release: "Release") -> Iterable[Limit]:
+    """Sensitive columns that every requirement passes by."""
+    asked = {column for model in release.policy.privacy for column in model.looks_at}
+    left = [column.name for column in release.policy.sensitive if column.name not in asked]
+    if left:
+        why = ". A class whose rows agree there discloses it, however large it is."
+        yield "Sensitive columns without a requirement", join(["No requirement limits ", names(left), why])

@@ -1,0 +1,88 @@
+"""HTML that cannot be injected into: text is escaped unless it came out of `tag` itself."""
+
+from collections.abc import Iterable
+from html import escape
+
+_VOID = frozenset({"meta", "rect"})
+"""Elements that are written without children."""
+
+
+class Markup(str):
+    """A piece of HTML, as opposed to text that still has to be escaped."""
+
+    __slots__ = ()
+
+
+def html(content: object) -> Markup:
+    """Anything as HTML: markup as it is, all else escaped.
+
+    >>> html("<b>")
+    '&lt;b&gt;'
+    """
+    return content if isinstance(content, Markup) else Markup(escape(str(content)))
+
+
+def tag(element: str, /, *children: object, **attributes: object) -> Markup:
+    """An element; ``class_`` is written as class, an underscore within a name as a hyphen.
+
+    >>> tag("p", "1 < 2", class_="note")
+    '<p class="note">1 &lt; 2</p>'
+    """
+    head = "".join(f' {_attribute(key)}="{escape(str(value))}"' for key, value in attributes.items())
+    if element in _VOID:
+        return Markup(f"<{element}{head}/>")
+    return Markup(f"<{element}{head}>{join(children)}</{element}>")
+
+
+def join(parts: Iterable[object], separator: str = "") -> Markup:
+    """Pieces one after the other.
+
+    >>> join(["a", tag("b", "c")], ", ")
+    'a, <b>c</b>'
+    """
+    return Markup(html(separator).join(html(part) for part in parts))
+
+
+def _attribute(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
+
+
+def name(text: str) -> Markup:
+    """A column's name: set apart, and unable to turn the direction of the text around it.
+
+    >>> name("<script>")
+    '<bdi class="name">&lt;script&gt;</bdi>'
+    """
+    return tag("bdi", text, class_="name")
+
+
+def names(texts: Iterable[str]) -> Markup:
+    """Several names, with commas."""
+    return join([name(text) for text in texts], ", ")
+
+
+def section(title: str, *children: object) -> Markup:
+    """A part of the page under its heading."""
+    return tag("section", tag("h2", title), *children)
+
+
+def paragraph(*children: object) -> Markup:
+    """A paragraph."""
+    return tag("p", *children)
+
+
+def note(*children: object) -> Markup:
+    """A small remark."""
+    return tag("p", *children, class_="note")
+
+
+def facts(pairs: Iterable[tuple[object, object]]) -> Markup:
+    """Terms and what is said of each."""
+    return tag("dl", *[tag("div", tag("dt", term), tag("dd", said)) for term, said in pairs])
+
+
+def table(head: Iterable[object], lines: Iterable[Iterable[object]], kind: str = "") -> Markup:
+    """A table: the first cell of a line names it, the others are figures."""
+    top = tag("tr", *[tag("th", cell, scope="col") for cell in head])
+    body = [tag("tr", tag("th", first, scope="row"), *[tag("td", cell) for cell in rest]) for first, *rest in lines]
+    return tag("table", tag("thead", top), tag("tbody", *body), class_=kind or "figures")

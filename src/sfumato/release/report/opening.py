@@ -1,0 +1,93 @@
+"""The top of the report: what it is, what matters at a glance, and what became of the rows."""
+
+from typing import TYPE_CHECKING
+
+from sfumato.release.report.markup import Markup, facts, html, join, name, note, paragraph, section, tag
+from sfumato.release.report.sizes import smallest
+from sfumato.release.report.words import amount, chance, percent, plural
+from sfumato.risk import Risk
+
+if TYPE_CHECKING:
+    from sfumato.release.release import Release
+
+
+def opening(release: "Release", before: Risk) -> Markup:
+    """Title, warnings and the figures a decision turns on."""
+    source = release.policy.source.path
+    title = tag("h1", "Release report", *([tag("small", source.name)] if source else []))
+    private = note(tag("strong", "Private."), " For the data holder only: it tells of rows that are not published.")
+    return tag("header", title, private, _seed(release), _glance(release, before))
+
+
+def rows(release: "Release") -> Markup:
+    """What came in, what goes out and why the rest does not, and who decided."""
+    return section("The rows", facts([*_counts(release), ("Suppressed", _suppressed(release)), *_search(release)]))
+
+
+def unit(release: "Release") -> str:
+    """What is protected: what k counts."""
+    return "row" if release.encoded.individual is None else "person"
+
+
+def _glance(release: "Release", before: Risk) -> Markup:
+    size = smallest(release.recoding.classes)
+    word = "✓ kept" if release.verdict.satisfied else "✗ not kept"
+    people = {"row": ("row", "rows"), "person": ("person", "people")}[unit(release)]
+    figures = [
+        (word, "promise, as verified"),
+        (plural(size, *people), "in the smallest class"),
+        (f"{percent(before.highest)} → {percent(release.risk.highest)}", "highest risk, before → after"),
+        (percent(release.utility.ncp), "of detail lost (NCP)"),
+    ]
+    return tag("ul", *[tag("li", tag("b", figure), tag("span", said)) for figure, said in figures], class_="glance")
+
+
+def _seed(release: "Release") -> Markup:
+    seed = release.policy.search.seed
+    if seed is None:
+        return html("")
+    why = (
+        f"A seed was used (seed = {seed}): the order of rows is repeatable, and so are pseudonyms. "
+        "Whoever knows the seed can put the rows back into the order of the input. "
+        "Seeds are for tests and papers only."
+    )
+    return tag("aside", tag("strong", "⚠ Do not publish this release. "), why, role="alert")
+
+
+def _counts(release: "Release") -> list[tuple[object, object]]:
+    encoded, classes = release.encoded, release.recoding.classes
+    counts: list[tuple[object, object]] = [
+        ("Came in", f"{encoded.rows:,}"),
+        ("Published", f"{amount(release.rows, encoded.rows)}, in {plural(len(classes), 'class', 'classes')}"),
+    ]
+    if encoded.individual is not None:
+        counts.insert(1, ("People", join([f"{encoded.individual.width:,}, by ", name(encoded.individual.name)])))
+    return counts
+
+
+def _suppressed(release: "Release") -> str:
+    limit = f"the policy allows {percent(float(release.policy.search.suppression))}"
+    if not release.suppressed:
+        return f"none; {limit}"
+    why = "rows of classes that did not meet every requirement under these labels"
+    return f"{amount(release.suppressed, release.encoded.rows)}: {why}; {limit}"
+
+
+def _search(release: "Release") -> list[tuple[object, object]]:
+    search, chosen = release.policy.search, release.recoding.algorithm
+    asked = ", chosen automatically" if search.name != chosen else ""
+    return [("Algorithm", f"{chosen}{asked}; it minimizes {search.metric}"), ("Form", release.policy.publish.form)]
+
+
+def against(release: "Release") -> Markup:
+    """Whom the verdict speaks of: said once, before any figure."""
+    who = "someone who knows that a person is in the table, and that person's values in "
+    quasi = join([name(one) for one in release.encoded.names], ", ")
+    return paragraph(
+        "The adversary is ", who, quasi, ". The protected unit is a ", unit(release), ". ", chance_of(release)
+    )
+
+
+def chance_of(release: "Release") -> str:
+    """The promise in one sentence."""
+    return f"The best chance of picking the right {unit(release)} is {chance(release.risk.highest)}."

@@ -1,0 +1,28 @@
+"""Every requirement: promised, found by the verifier, and the threat that it answers."""
+
+from typing import TYPE_CHECKING
+
+from sfumato.release.report.markup import Markup, facts, note, section, tag
+from sfumato.release.report.opening import against
+from sfumato.release.report.words import keys
+from sfumato.verifier.verdict import Finding
+
+if TYPE_CHECKING:
+    from sfumato.release.release import Release
+
+
+def promise(release: "Release") -> Markup:
+    """The verdict, requirement by requirement."""
+    threats = {model.name: model.threat for model in release.policy.privacy}
+    how = note(
+        "Found by a second implementation, from what is published; it shares no code with the algorithm. "
+        "A class is the set of published rows that agree in all their quasi-identifiers."
+    )
+    found = [_finding(finding, threats.get(finding.model, "")) for finding in release.verdict.privacy]
+    return section("Promise and verdict", against(release), *found, how)
+
+
+def _finding(finding: Finding, threat: str) -> Markup:
+    word = tag("span", "✓ holds" if finding.satisfied else "✗ does not hold", class_="mark")
+    said = facts([("Threat", threat), ("Promised", keys(finding.required)), ("Found", keys(finding.achieved))])
+    return tag("article", tag("h3", finding.model, " ", word), said)

@@ -1,0 +1,64 @@
+"""Re-identification risk, before and after, and the sizes of classes behind it."""
+
+from typing import TYPE_CHECKING
+
+from sfumato.classes import Classes
+from sfumato.release.report.markup import Markup, note, section, table, tag
+from sfumato.release.report.opening import unit
+from sfumato.release.report.sizes import below, binned, bins
+from sfumato.release.report.svg import bar
+from sfumato.release.report.words import amount, chance, percent
+from sfumato.risk import Risk
+
+if TYPE_CHECKING:
+    from sfumato.release.release import Release
+
+
+def risk(release: "Release", raw: Classes, before: Risk) -> Markup:
+    """Figures, then sizes."""
+    who = note(
+        "Prosecutor risk: the chance that the adversary picks the right "
+        f"{unit(release)} for someone in the table. Before is the input as it came; after is what is published."
+    )
+    return section("Risk, before and after", who, _figures(release, raw, before), _sizes(release, raw))
+
+
+def _figures(release: "Release", raw: Classes, before: Risk) -> Markup:
+    classes, after = release.recoding.classes, release.risk
+    alone = "Rows alone in their class" if unit(release) == "row" else "Rows of a person alone in their class"
+    lines = [
+        ("Highest chance", chance(before.highest), chance(after.highest)),
+        ("Average chance", percent(before.average), percent(after.average)),
+        (alone, amount(before.uniques, raw.rows), amount(after.uniques, classes.rows)),
+        ("Classes", f"{len(raw):,}", f"{len(classes):,}"),
+        ("Rows per class, on average", _mean(raw), _mean(classes)),
+    ]
+    return table(("", "Before", "After"), [*lines, *_below(release, raw)])
+
+
+def _mean(classes: Classes) -> str:
+    return f"{classes.rows / len(classes):,.1f}"
+
+
+def _below(release: "Release", raw: Classes) -> list[tuple[str, str, str]]:
+    """Rows in classes smaller than the largest k that is required."""
+    asked = [k for model in release.policy.privacy if isinstance(k := model.required.get("k"), int)]
+    if not asked:
+        return []
+    classes, k = release.recoding.classes, max(asked)
+    shown = [amount(below(one, k), one.rows) for one in (raw, classes)]
+    return [(f"Rows in classes below k = {k:,}", shown[0], shown[1])]
+
+
+def _sizes(release: "Release", raw: Classes) -> Markup:
+    """Two histograms over the same bins, back to back."""
+    before, after = binned(raw), binned(release.recoding.classes)
+    full = float(max(before.shares.max(), after.shares.max()))
+    lines = [
+        (label, percent(old), bar(old / full, kind="hollow", leftward=True), bar(new / full), percent(new))
+        for label, old, new in zip(bins(), before.shares.tolist(), after.shares.tolist(), strict=True)
+    ][: max(before.used, after.used)]
+    counted = "rows" if unit(release) == "row" else "people"
+    title = tag("h3", f"Share of rows by the size of their class (in {counted})")
+    head = ("Size", "Before", "", "", "After")
+    return tag("figure", title, table(head, lines, "sizes"))

@@ -1,0 +1,126 @@
+"""The manifest and the audit as they were found, checked for form before anything is believed.
+
+Both are JSON files that anybody may have changed. A missing key or a wrong type is a sentence, never a traceback.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sfumato.errors import InputError, NotVerified
+from sfumato.verifier.promise import Needs, Promise
+from sfumato.verifier.rules import objection
+
+Account = Mapping[str, Any]
+
+_ROLES = frozenset({"individual", "quasi", "sensitive", "plain"})
+
+
+def _is_hash(known: Any) -> bool:
+    return isinstance(known, dict) and isinstance(known.get("sha256"), str)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _are_tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
+_KEYS: dict[str, Callable[[Any], bool]] = {
+    "files": lambda value: isinstance(value, dict) and all(map(_is_hash, value.values())),
+    "table": lambda value: isinstance(value, str),
+    "columns": _are_tables,
+    "promise": lambda value: isinstance(value, list) and bool(value),
+    "rows": _is_count,
+    "classes": _is_count,
+    "csv": lambda value: isinstance(value, dict) and isinstance(value.get("null", ""), str),
+    "privacy": _are_tables,
+}
+_OPTIONAL = frozenset({"csv", "privacy"})
+_CHANGED = "it was changed after publication, or is of another version"
+
+
+def check_manifest(manifest: Account) -> None:
+    """Raise where the manifest lacks something that verification needs.
+
+    >>> check_manifest({})
+    Traceback (most recent call last):
+    sfumato.errors.NotVerified: manifest.json has no proper 'files': ...
+    """
+    _check_keys(manifest)
+    _check_columns(manifest["columns"])
+    if manifest.get("form", "generalized") != "generalized":
+        raise NotVerified(f"this version cannot verify a release of the form {manifest['form']!r}")
+    objections = [found for found in map(objection, manifest["promise"]) if found]
+    if objections:
+        raise NotVerified(f"manifest.json: {objections[0]}; {_CHANGED}")
+
+
+def promised(manifest: Account, audit: Account, requirements: Sequence[Mapping[str, Any]] | None = None) -> Promise:
+    """The promise as the manifest states it, with what the private audit adds to check it.
+
+    `requirements` replace those of the manifest.
+    """
+    check_manifest(manifest)
+    if requirements is not None and not requirements:
+        raise InputError("there is no requirement to verify; give one at least")
+    by_role: dict[str, list[str]] = {role: [] for role in _ROLES}
+    for column in manifest["columns"]:
+        by_role[column["role"]].append(column["name"])
+    return Promise(
+        tuple(by_role["quasi"]),
+        tuple(by_role["sensitive"]),
+        next(iter(by_role["individual"]), None),
+        tuple(manifest["promise"] if requirements is None else requirements),
+        _needs(audit),
+        _costs(audit),
+        manifest.get("suppression_limit") == 0,
+    )
+
+
+def _check_keys(manifest: Account) -> None:
+    for key, test in _KEYS.items():
+        if (key in manifest or key not in _OPTIONAL) and not test(manifest.get(key)):
+            raise NotVerified(f"manifest.json has no proper '{key}': {_CHANGED}")
+    if manifest["table"] not in manifest["files"]:
+        raise NotVerified(f"manifest.json has no hash of its table: {_CHANGED}")
+
+
+def _check_columns(columns: Sequence[Account]) -> None:
+    names, roles = [column.get("name") for column in columns], [column.get("role") for column in columns]
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise NotVerified(f"manifest.json names its columns in no proper way: {_CHANGED}")
+    if any(not isinstance(role, str) or role not in _ROLES for role in roles):
+        raise NotVerified(f"manifest.json gives a column a role that does not exist: {_CHANGED}")
+    if "quasi" not in roles or roles.count("individual") > 1:
+        raise NotVerified(f"manifest.json needs a quasi-identifier, and one individual column at most: {_CHANGED}")
+    for column in columns:
+        if not isinstance(column.get("labels", []), list) or not isinstance(column.get("type", ""), str):
+            raise NotVerified(f"manifest.json describes column '{column['name']}' in no proper way: {_CHANGED}")
+
+
+def _needs(audit: Account) -> dict[str, Needs]:
+    try:
+        needs = {column: Needs.from_json(data) for column, data in audit.get("needs", {}).items()}
+        sound = all(each.sound for each in needs.values())
+    except (AttributeError, KeyError, TypeError):
+        sound = False
+    if not sound:
+        raise NotVerified(f"audit.json does not describe the sensitive columns properly: {_CHANGED}")
+    return needs
+
+
+def _costs(audit: Account) -> dict[str, dict[tuple[str, str], float]]:
+    try:
+        costs = {
+            column: {(str(a), str(b)): float(cost) for a, b, cost in lines}
+            for column, lines in audit.get("costs", {}).items()
+        }
+        sound = all(math.isfinite(cost) and cost >= 0 for pairs in costs.values() for cost in pairs.values())
+    except (AttributeError, TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise NotVerified(f"audit.json does not list costs properly: {_CHANGED}")
+    return costs

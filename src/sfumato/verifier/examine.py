@@ -1,0 +1,74 @@
+"""Count the classes of a published table and check every requirement."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sfumato.errors import InputError
+from sfumato.verifier.checks import CHECKS, Check
+from sfumato.verifier.counts import Counts
+from sfumato.verifier.promise import Promise
+from sfumato.verifier.published import Published
+from sfumato.verifier.rules import looked_at, objection
+from sfumato.verifier.sql import name
+from sfumato.verifier.verdict import Finding, Verdict
+
+_SHOWN = 3
+
+
+def needed(promise: Promise) -> list[str]:
+    """The columns that the requirements look at, in the order of their first use."""
+    return list(dict.fromkeys(column for rule in promise.requirements for column in looked_at(rule)))
+
+
+def all_needed(promise: Promise) -> list[str]:
+    """The same with the quasi-identifiers and the individuals."""
+    return [*promise.quasi, *needed(promise), *([promise.individual] if promise.individual else [])]
+
+
+def check_rules(requirements: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse requirements that nobody can check."""
+    objections = [found for found in map(objection, requirements) if found]
+    if objections:
+        raise InputError(objections[0])
+
+
+def examine(published: Published, promise: Promise) -> tuple[Counts, Verdict]:
+    """Check every requirement over the view ``published``."""
+    counts = Counts(published, promise, needed(promise))
+    rows, classes = counts.totals()
+    findings = tuple(_finding(counts, rule, i) for i, rule in enumerate(promise.requirements))
+    return counts, Verdict(rows, classes, findings, () if rows else ("the table has no rows",))
+
+
+def _finding(counts: Counts, rule: Mapping[str, Any], place: int) -> Finding:
+    achieved: dict[str, Any] = {}
+    failures: list[str] = []
+    for part, make in enumerate(CHECKS[rule["model"]]):
+        check, table = make(counts, rule), f"found_{place}_{part}"
+        counts.connection.execute(f"CREATE TABLE {table} AS {check.query}")
+        achieved |= _achieved(counts, check, table)
+        failures += [f"{rule['model']}: {words}" for words in _failures(counts, check, table)]
+    required = {key: value for key, value in rule.items() if key != "model"}
+    return Finding(rule["model"], required, achieved, not failures, tuple(failures))
+
+
+def _achieved(counts: Counts, check: Check, table: str) -> dict[str, Any]:
+    """What all classes reach; a key without a figure is one that nothing would meet."""
+    figures = ", ".join(f"{aggregate} AS {name(key)}" for key, aggregate in check.achieved.items())
+    line = counts.one(f"SELECT {figures} FROM {table}")
+    return {key: _number(value) for key, value in zip(check.achieved, line, strict=True) if value is not None}
+
+
+def _number(value: Any) -> Any:
+    return value if isinstance(value, int) else round(float(value), 12)
+
+
+def _failures(counts: Counts, check: Check, table: str) -> list[str]:
+    """The worst classes in words, and how many more there are."""
+    found = counts.connection.execute(
+        f"SELECT f.id, {check.words} FROM {table} f JOIN classes c ON c.id = f.id WHERE NOT f.ok "
+        f"ORDER BY {check.worst}, {', '.join(counts.keys[:_SHOWN])} LIMIT {_SHOWN}"
+    ).fetchall()
+    failing = counts.one(f"SELECT count(*) FROM {table} WHERE NOT ok")[0]
+    sentences = [f"the class {counts.describe(identifier)} {words}" for identifier, words in found]
+    return sentences + ([f"{failing - _SHOWN:,} more classes fail"] if failing > _SHOWN else [])

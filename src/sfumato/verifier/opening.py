@@ -1,0 +1,110 @@
+"""Open a published file: its columns from its own header or schema, its rows through DuckDB."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from sfumato.errors import NotVerified
+from sfumato.verifier.database import connect, pattern
+from sfumato.verifier.published import Published, View
+from sfumato.verifier.sql import text, unguarded
+
+_LINE, _LONG_LINE = 2_000_000, 200_000_000
+_OPTIONS = (
+    "delim = ',', quote = '\"', escape = '\"', allow_quoted_nulls = false, strict_mode = true, null_padding = false, "
+    "header = true, auto_detect = false, compression = 'none', hive_partitioning = false"
+)
+
+
+def open_file(path: Path, *, null: str = "", types: Mapping[str, str] | None = None) -> Published:
+    """The written file as view ``published``.
+
+    `null` is how a CSV writes NULL; `types` are the types that the data dictionary names, for what Parquet does
+    not keep (it has no timestamps in seconds).
+    """
+    path = path.resolve()
+    return _open_parquet(path, types or {}) if path.suffix == ".parquet" else _open_csv(path, null)
+
+
+def _open_csv(path: Path, null: str) -> Published:
+    columns = _header(path)
+    places = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(columns)))
+    options = f"{_OPTIONS}, nullstr = {text(null)}, columns = {{{places}}}"
+
+    def view(long: bool) -> str:
+        line = f"max_line_size = {_LONG_LINE if long else _LINE}"
+        return f"CREATE OR REPLACE VIEW published AS SELECT * FROM read_csv({_literal(path)}, {options}, {line})"
+
+    connection = _viewed(path, view)
+    return Published(connection, tuple(columns), {}, label=path.name, guarded=True, view=view)
+
+
+def _header(path: Path) -> list[str]:
+    """The first record, by Python's own reader: it may hold line breaks."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            first = next(csv.reader(file, strict=True), None)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise NotVerified(f"{path.name} cannot be read: {error}") from None
+    if not first:
+        raise NotVerified(f"{path.name} is empty; it was changed after publication")
+    return [unguarded(cell) for cell in first]
+
+
+def _open_parquet(path: Path, declared: Mapping[str, str]) -> Published:
+    import pyarrow.parquet as pq  # noqa: PLC0415 - only where a Parquet file is read
+
+    try:
+        schema = pq.read_schema(path)
+    except (OSError, pa.ArrowException) as error:
+        raise NotVerified(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None
+    kinds = [_plain(field.type) for field in schema]
+    source = f"read_parquet({_literal(path)}, hive_partitioning = false)"
+    raw = ", ".join(f"r{i}" for i in range(len(kinds)))
+    cells = ", ".join(_cell(i, kind) for i, kind in enumerate(kinds))
+    view = f"CREATE VIEW published AS SELECT {cells} FROM (SELECT * FROM {source}) AS t({raw})"
+    connection = _viewed(path, lambda _: view)
+    return Published(connection, tuple(schema.names), _typed(schema.names, kinds, declared), label=path.name)
+
+
+def _cell(place: int, kind: Any) -> str:
+    """A column as it is; floating numbers by their digits, so that 0.0 and -0.0 are two values here as elsewhere."""
+    return f"CAST(r{place} AS VARCHAR) AS c{place}" if pa.types.is_floating(kind) else f"r{place} AS c{place}"
+
+
+def _plain(kind: Any) -> Any:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _typed(names: Sequence[str], kinds: Sequence[Any], declared: Mapping[str, str]) -> dict[str, Any]:
+    """The types of columns that are not text, to the second where the data dictionary says so."""
+    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    found = {}
+    for column, kind in zip(names, kinds, strict=True):
+        if not any(is_text(kind) for is_text in texts):
+            found[column] = _declared(kind, declared.get(column, ""))
+    return found
+
+
+def _declared(kind: Any, said: str) -> Any:
+    """To the second where the data dictionary says so and the file cannot."""
+    if pa.types.is_timestamp(kind) and said.startswith("timestamp[s"):
+        return pa.timestamp("s", kind.tz)
+    return pa.time32("s") if pa.types.is_time32(kind) and said == "time32[s]" else kind
+
+
+def _literal(path: Path) -> str:
+    return text(pattern(path))
+
+
+def _viewed(path: Path, view: View) -> Any:
+    connection = connect(str(path), pattern(path))
+    try:
+        connection.execute(view(False))
+    except duckdb.Error as error:
+        raise NotVerified(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None
+    return connection

@@ -1,0 +1,84 @@
+"""The benchmarks run; what they measure is reported and nowhere asserted."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from benchmarks.cases import Case, Target, chosen, every_case
+from benchmarks.policies import toml
+from benchmarks.tables import report
+from benchmarks.verdicts import verdict, wanted
+
+
+def run(root: Path, *options: str, adult: Path | None = None) -> str:
+    """What the runner prints."""
+    environment = os.environ | ({"SFUMATO_ADULT": str(adult)} if adult else {})
+    command = [sys.executable, "-m", "benchmarks.run", *options]
+    return subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("case", ["million-0", "parquet-1m-2"])
+def test_tiny_run_on_made_up_rows(case: str, root: Path, tmp_path: Path) -> None:
+    """Without the real rows a case runs on made-up ones and says so, and the run is kept where told."""
+    results = tmp_path / "results.json"
+    options = ("--quick", "--only", case, "--rows", "2000", "--data", str(tmp_path), "--results", str(results))
+    printed = run(root, *options, adult=tmp_path)
+    (kept,) = json.loads(results.read_text())
+    (figures,) = kept["cases"]
+    assert (figures["code"], figures["rows"], figures["source"]) == (0, 2000, "synthetic")
+    assert figures["seconds"] > 0
+    assert figures["copy"] > 0
+    assert figures["warm"] > 0
+    assert 0 <= figures["loss"] <= 1
+    assert f"{case} †" in printed
+    assert printed.strip().splitlines()[2:-2] == (tmp_path / "RESULTS.md").read_text().strip().splitlines()[4:]
+    assert str(tmp_path) not in results.read_text()
+
+
+def test_runs_are_appended(root: Path, tmp_path: Path) -> None:
+    """A second run stands beside the first."""
+    results = tmp_path / "results.json"
+    for _ in range(2):
+        assert "| help" in run(root, "--only", "help", "--repeat", "1", "--results", str(results))
+    assert len(json.loads(results.read_text())) == 2
+
+
+def test_cases() -> None:
+    """Names are unique, and another number of rows takes other people's figures away."""
+    names = [case.name for case in every_case()]
+    assert len(set(names)) == len(names)
+    assert all(case.rows <= 1_000_000 for case in chosen(quick=True))
+    (small,) = chosen(only=["csv-5m-2"], rows=100)
+    assert (small.rows, small.arx, small.target) == (100, None, Target())
+
+
+def test_verdicts() -> None:
+    """A verdict names each target that is missed, by how much."""
+    case = Case("x", "g", "like", 10, target=Target(seconds=2, megabytes=300, copies=3))
+    assert wanted(case.target) == "≤ 2 s, ≤ 3 × copy, ≤ 300 MB"
+    figures = {"code": 0, "seconds": 1.0, "copy": 0.5, "megabytes": 400.0}
+    assert verdict(case, figures) == "missed: 400 > 300 MB"
+    assert verdict(case, figures | {"megabytes": 100.0}) == "met"
+    assert verdict(case, {"code": 2}) == "failed (2)"
+    assert verdict(case, {"code": None}) == "stopped"
+
+
+def test_report_of_failures_and_growth() -> None:
+    """A case that failed has a line too, and the cost per million rows is told for each format."""
+    sizes = [{"case": f"csv-{m}m-2", "rows": m * 10**6, "code": 0, "seconds": 2.0 * m, "copy": m} for m in (1, 2)]
+    sizes = [figures | {"megabytes": 100.0} for figures in sizes]
+    about = {"date": "today", "sfumato": "0", "python": "3", "duckdb": "1", "cpus": 2, "memory": 8, "load": 0.5}
+    page = report(about | {"cases": [{"case": "help", "rows": 0, "code": 2}, *sizes]})
+    assert "failed (2)" in page
+    assert "csv: 1 M 2.00, 2 M 2.00; the largest table over the smallest: 1.00." in page
+
+
+def test_toml() -> None:
+    """A policy survives being written."""
+    policy = {"a b": {"role": "x", "hierarchy": {"intervals": [5, 10.5], "ok": True}}, "c": ['ä"\\\n', 0.02]}
+    text = "\n".join(f"{json.dumps(key)} = {toml(value)}" for key, value in policy.items())
+    assert tomllib.loads(text) == policy

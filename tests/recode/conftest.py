@@ -1,0 +1,39 @@
+"""What the tests of algorithms share: a random case, encoded and ready to be searched."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sfumato.checks.tables import Case
+from sfumato.encode import Encoded, encode
+from sfumato.policy import Policy
+from sfumato.recode.evaluate import Evaluator, Requirement
+from sfumato.recode.metrics import METRICS
+from sfumato.table import from_frame
+
+Opened = tuple[Encoded, Policy]
+
+
+@pytest.fixture(scope="session")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Case], Opened]:
+    """Encodes the table of a case under its policy."""
+    folder: Path = tmp_path_factory.mktemp("policy")
+
+    def opener(case: Case) -> Opened:
+        policy = case.policy(folder)
+        return encode(from_frame(case.arrow(), policy), policy), policy
+
+    return opener
+
+
+@pytest.fixture(scope="session")
+def evaluator(opened: Callable[[Case], Opened]) -> Callable[[Case], Evaluator]:
+    """An evaluator that has seen nothing yet, for a case."""
+
+    def make(case: Case) -> Evaluator:
+        encoded, policy = opened(case)
+        requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
+        return Evaluator(encoded, requirement, METRICS[policy.search.metric](encoded))
+
+    return make

@@ -1,0 +1,199 @@
+"""Frames of other libraries: the same kind comes out, and what came in is not touched."""
+
+import copy
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError
+
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+duckdb = pytest.importorskip("duckdb")
+
+Rules = Callable[..., dict[str, Any]]
+Bag = Callable[[Any], Counter[tuple[Any, ...]]]
+
+
+@pytest.fixture
+def frame(people: Any) -> Any:
+    """The people as a pandas frame."""
+    return people.to_pandas()
+
+
+def _release(frame: Any, rules: Rules, roles: dict[str, Any], **options: Any) -> sf.Release:
+    return sf.anonymize(frame, rules(roles, **options))
+
+
+def _indexes(frame: Any) -> dict[str, Any]:
+    return {
+        "shuffled": frame.sample(frac=1, random_state=1),
+        "duplicate": frame.set_axis([0] * len(frame)),
+        "multi-level": frame.set_axis(pandas.MultiIndex.from_product([range(4), range(10)])),
+        "named": frame.set_index("zip", drop=False),
+        "subclass": type("Mine", (pandas.DataFrame,), {})(frame),
+    }
+
+
+@pytest.mark.parametrize("index", ["shuffled", "duplicate", "multi-level", "named", "subclass"])
+def test_an_index_changes_nothing(frame: Any, rules: Rules, roles: dict[str, Any], index: str) -> None:
+    """Whatever index a pandas frame has, the release is that of the frame without one, and has a plain one."""
+    expected = _release(frame, rules, roles).table
+    found = _release(_indexes(frame)[index], rules, roles).table
+    key = list(expected.columns)
+    pandas.testing.assert_frame_equal(
+        found.sort_values(key, ignore_index=True), expected.sort_values(key, ignore_index=True)
+    )
+    assert found.index.tolist() == list(range(40))
+
+
+def _as(kind: str, people: Any) -> Any:
+    if kind == "pandas":
+        return people.to_pandas().set_axis([7] * 40)
+    return {"polars": polars.from_arrow, "arrow": lambda table: table, "duckdb": duckdb.from_arrow}[kind](people)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "duckdb"])
+def test_the_same_kind_comes_out(people: Any, rules: Rules, roles: dict[str, Any], kind: str, tmp_path: Path) -> None:
+    """Names, types and places of the published columns are those that came in, and the release can be saved."""
+    given = _as(kind, people)
+    release = _release(given, rules, roles)
+    assert type(release.table) is type(given)
+    assert list(getattr(release.table, "column_names", None) or release.table.columns) == people.column_names[1:]
+    assert sf.verify(release.save(tmp_path / "release")).satisfied
+
+
+def test_pandas_types_are_kept(frame: Any, rules: Rules, roles: dict[str, Any]) -> None:
+    """Categories, nullable integers, text, dates and zones come out as they came in; generalized ones as text."""
+    given = frame.assign(
+        illness=frame.illness.astype("category"),
+        visits=pandas.array([None, *range(39)], "Int64"),
+        text=frame.zip.astype("string"),
+        old=frame.zip.astype(object),
+        day=pandas.Timestamp("2020-01-01"),
+        zoned=pandas.Timestamp("2020-01-01", tz="Europe/Zurich"),
+        span=pandas.Timedelta(1, "D"),
+        arrow=frame.visits.astype("int64[pyarrow]"),
+    )
+    plain = dict.fromkeys(["text", "old", "day", "zoned", "span", "arrow"], "plain")
+    found = _release(given, rules, roles | plain, k=15).table
+    same = ["illness", "visits", *plain]
+    assert found.dtypes[same].to_dict() == given.dtypes[same].to_dict()
+    assert {frozenset(found.sex), frozenset(found.zip)} & {frozenset({"*"})}
+    assert sorted(found.visits.dropna()) == list(range(39))
+
+
+def test_polars_types_are_kept(people: Any, rules: Rules, roles: dict[str, Any]) -> None:
+    """Categories, enums, decimals, dates and missing values come out as they came in."""
+    given = polars.from_arrow(people).with_columns(
+        polars.col("illness").cast(polars.Categorical),
+        enum=polars.col("illness").cast(polars.Enum(["flu", "ulcer", "HIV", "cold"])),
+        decimal=polars.col("visits").cast(polars.Decimal(10, 2)),
+        day=polars.lit("2020-01-01").str.to_date(),
+        nothing=polars.lit(None),
+    )
+    plain = dict.fromkeys(["enum", "decimal", "day", "nothing"], "plain")
+    found = _release(given, rules, roles | plain).table
+    assert found.schema == given.drop("name").schema
+    assert sorted(found["visits"]) == sorted(given["visits"])
+
+
+def test_duckdb_relations_of_any_connection(people: Any, rules: Rules, roles: dict[str, Any]) -> None:
+    """A relation of a connection of one's own, with names that need quotes, comes out as a relation."""
+    connection = duckdb.connect()
+    connection.register("people", people)
+    relation = connection.sql('SELECT * RENAME (visits AS "a ""b"", c"), visits < 0 AS "select" FROM people')
+    renamed = {name: role for name, role in roles.items() if name != "visits"} | {
+        'a "b", c': "plain",
+        "select": "plain",
+    }
+    found = _release(relation, rules, renamed).table
+    assert found.columns == ["sex", "zip", "illness", 'a "b", c', "select"]
+    assert [str(kind) for kind in found.types[-2:]] == ["BIGINT", "BOOLEAN"]
+
+
+def test_categories_that_nobody_holds_do_not_survive(rules: Rules) -> None:
+    """A category that only a suppressed row held, or none, is in no published column."""
+    columns = {"q": ["a"] * 9 + ["b"], "s": ["x"] * 9 + ["CANARY"]}
+    policy = rules({"q": "quasi", "s": "sensitive", "p": "plain"}, suppression=0.2)
+    frame = pandas.DataFrame(columns)
+    frame["p"] = frame["s"] = pandas.Categorical(frame.s, ["x", "CANARY", "UNUSED"])
+    found = sf.anonymize(frame, policy).table
+    assert [found[name].cat.categories.tolist() for name in "sp"] == [["x"], ["x"]]
+    enums = polars.DataFrame(columns).with_columns(
+        polars.col("s").cast(polars.Enum(["UNUSED", "CANARY", "x"])), p=polars.col("s").cast(polars.Categorical)
+    )
+    published = sf.anonymize(enums, policy).table
+    assert published["s"].dtype == polars.Enum(["x"])
+    assert published["p"].to_arrow().dictionary.to_pylist() == ["x"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_what_came_in_is_unchanged(people: Any, rules: Rules, roles: dict[str, Any], kind: str, tmp_path: Path) -> None:
+    """After a release and its writing the caller's table is, to the last value, what it was."""
+    given = _as(kind, people)
+    before, policy = copy.deepcopy(given), rules(roles)
+    policy_before = copy.deepcopy(policy)
+    release = sf.anonymize(given, policy)
+    table = release.table
+    release.save(tmp_path / "release")
+    if kind == "pandas":
+        table.loc[:, "visits"] = 99
+    same = before.identical(given) if hasattr(before, "identical") else before.equals(given)
+    assert same
+    assert policy == policy_before
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["SECRET", 1] * 20, "column 'illness' mixes types"),
+        ([["SECRET"]] * 40, "column 'illness' holds list"),
+        ([{"a": "SECRET"}] * 40, "column 'illness' holds struct"),
+        ([b"SECRET"] * 40, "column 'illness' holds binary"),
+        ([object()] * 40, "column 'illness' mixes types or holds objects"),
+        ([2**70] * 40, "column 'illness' mixes types or holds objects"),
+        ([1j] * 40, "column 'illness' mixes types or holds objects"),
+        (["\ud800"] * 40, "column 'illness' mixes types or holds objects"),
+    ],
+    ids=["mixed", "lists", "dicts", "bytes", "objects", "huge", "complex", "surrogates"],
+)
+def test_columns_without_a_type(frame: Any, rules: Rules, roles: dict[str, Any], values: list[Any], words: str) -> None:
+    """A column of Python objects with no common type is named, and nothing of it is quoted."""
+    given = frame.assign(illness=pandas.Series(values, dtype=object))
+    with pytest.raises(DataError, match=words) as caught:
+        _release(given, rules, roles)
+    assert "SECRET" not in str(caught.value)
+    assert _release(given, rules, roles | {"illness": "identifier"}).rows == 40
+
+
+def test_pandas_own_types_are_refused_by_name(frame: Any, rules: Rules, roles: dict[str, Any]) -> None:
+    """Periods, intervals and sparse columns, which only pandas knows, are named."""
+    for column in (pandas.period_range("2020", periods=40), pandas.interval_range(0, 40), [0] * 40):
+        given = frame.assign(illness=pandas.arrays.SparseArray(column) if isinstance(column, list) else column)
+        with pytest.raises(DataError, match="column 'illness'"):
+            _release(given, rules, roles)
+
+
+def test_things_that_are_no_tables(frame: Any, people: Any, rules: Rules, roles: dict[str, Any]) -> None:
+    """What cannot be anonymized is said by its kind, and its content is not."""
+    for thing in (frame.zip, polars.from_arrow(people).lazy(), people.to_pydict(), people.to_batches()[0], b"x", 1):
+        with pytest.raises(DataError, match=f"a {type(thing).__name__} is not a table that can be anonymized"):
+            _release(thing, rules, roles)
+
+
+def test_columns_that_do_not_fit(frame: Any, rules: Rules, roles: dict[str, Any]) -> None:
+    """Names that are no text, names that stand twice, missing and unlisted ones, and no rows are refused."""
+    for given, words in [
+        (frame.rename(columns={"zip": 5}), "column names must be text, not 5"),
+        (pandas.concat([frame, frame[["zip"]]], axis=1), "stand twice in the table: 'zip'"),
+        (frame.rename(columns={"zip": "zipp"}), "not in the table: 'zip'; did you mean zipp"),
+        (frame.assign(more=1), "columns without a role: 'more'"),
+        (frame[:0], "the table has no rows"),
+    ]:
+        with pytest.raises(DataError, match=words):
+            _release(given, rules, roles)

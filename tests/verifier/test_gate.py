@@ -1,0 +1,63 @@
+"""Nothing is published that the verifier has not counted itself."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sfumato.verifier
+from sfumato import anonymize
+from sfumato.errors import NotVerified
+from sfumato.models import AlphaDeassociation, DistinctLDiversity, KAnonymity, TCloseness
+
+ALLOWED = {"sfumato.errors", "pyarrow", "duckdb", "scipy", "numpy"}
+LIARS = [
+    (KAnonymity, {"model": "k-anonymity", "k": 60}),
+    (DistinctLDiversity, {"model": "distinct-l-diversity", "column": "illness", "l": 4}),
+    (AlphaDeassociation, {"model": "alpha-deassociation", "column": "illness", "alpha": 0.26}),
+    (TCloseness, {"model": "t-closeness", "column": "illness", "t": 0.01, "distance": "kl"}),
+]
+
+
+def imported(path: Path) -> set[str]:
+    """What a module imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(str(node.module))
+    return found
+
+
+def test_the_verifier_shares_no_code_with_what_it_checks() -> None:
+    """Its modules import each other, errors, the libraries that count, and the standard library."""
+    import sys
+
+    for path in Path(str(sfumato.verifier.__file__)).parent.glob("*.py"):
+        for name in imported(path):
+            own = name.startswith("sfumato.verifier")
+            known = name in ALLOWED or name.split(".")[0] in (ALLOWED | set(sys.stdlib_module_names))
+            assert own or known, f"{path.name} imports {name}"
+
+
+@pytest.mark.parametrize(("model", "rule"), LIARS, ids=lambda value: getattr(value, "name", ""))
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_model_that_wrongly_says_yes_is_found_out(
+    model: Any, rule: dict[str, Any], kind: str, patients: Any, columns: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """With a broken model neither `anonymize` nor `save` lets a table out, and the disk stays as it was."""
+    from sfumato.release import prepare
+
+    monkeypatch.setattr(model, "holds", lambda _, classes: np.ones(len(classes), dtype=np.bool_))
+    policy = {"columns": columns, "privacy": [rule], "algorithm": {"name": "optimal"}, "publish": {"format": kind}}
+    with pytest.raises(NotVerified, match=rf"nothing was written: {rule['model']}: the class sex = .*, zip = "):
+        anonymize(patients, policy)
+    release = prepare(patients, policy)
+    with pytest.raises(NotVerified, match="the verifier does not pass"):
+        release.save(tmp_path / "release")
+    with pytest.raises(NotVerified, match="the verifier does not pass"):
+        _ = release.table
+    assert list(tmp_path.iterdir()) == []
