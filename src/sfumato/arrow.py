@@ -36,6 +36,11 @@ def texts(values: Sequence[str | None]) -> Any:
     return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers).cast(pa.string())
 
 
+def scalar(value: str) -> Any:
+    """One text for Arrow's functions, which look for pandas when they are given Python's own."""
+    return texts([value])[0]
+
+
 def places(values: Sequence[int | None]) -> Any:
     """Whole numbers, ``None`` for NULL, as an Arrow array: where to take from.
 

@@ -1,5 +1,6 @@
 """The worked examples of Wong, Li, Fu and Wang: Tables 1 to 8, with the hierarchies of Figure 1."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -47,7 +48,7 @@ PEOPLE = ("gender", "birth", "postcode", "sens")
 BY_YEAR = {"dates": ["year"], "format": "%b %Y"}  # Figure 1 (b): month, year, *
 
 
-def table(names: tuple[str, ...], rows: list[tuple[str, ...]]) -> Any:
+def table(names: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Any:
     """Rows as an Arrow table."""
     return pa.table({name: list(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)})
 
@@ -74,7 +75,7 @@ MEDICAL_POLICY = policy(MEDICAL, "HIV", "suppress")
 PEOPLE_POLICY = policy(PEOPLE, "c", BY_YEAR)
 
 
-def evaluator(names: tuple[str, ...], rows: list[tuple[str, ...]], rules: Policy) -> Evaluator:
+def evaluator(names: tuple[str, ...], rows: Sequence[tuple[str, ...]], rules: Policy) -> Evaluator:
     """An evaluator of the table's nodes."""
     encoded = encode(from_frame(table(names, rows), rules), rules)
     return Evaluator(

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from sfumato.checks import exhaustive
-from sfumato.checks.exhaustive import Node, Outcome, every_outcome
+from sfumato.checks.exhaustive import Outcome, every_outcome
+from sfumato.checks.losses import Node
 from sfumato.checks.tables import METRICS, Case, random_case
 from sfumato.encode import Encoded
 from sfumato.errors import Infeasible

@@ -54,15 +54,10 @@ def _same_labels(case: Case, node: tuple[int, ...], evaluator: Evaluator) -> Non
             }
             assert found == Counter(row[column] for row in counted[labels])
     persons = [
-        len({row["person"] for row in members}) if "person" in row_names(case) else len(members)
+        len({row["person"] for row in members}) if "person" in case.columns else len(members)
         for members in counted.values()
     ]
     assert sorted(grouped.classes.persons.tolist()) == sorted(persons)
-
-
-def row_names(case: Case) -> list[str]:
-    """The columns of a case."""
-    return list(case.columns)
 
 
 @pytest.mark.parametrize("seed", range(40))

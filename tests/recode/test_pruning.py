@@ -4,7 +4,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from sfumato.checks.exhaustive import Node, Outcome, best, every_outcome
+from sfumato.checks.exhaustive import Outcome, best, every_outcome
+from sfumato.checks.losses import Node
 from sfumato.checks.tables import Case
 from sfumato.encode import Encoded
 from sfumato.models import AlphaDeassociation, EntropyLDiversity
@@ -66,8 +67,7 @@ def _below(node: Node, other: Node) -> bool:
 
 def levels(case: Case, opened: Opener, algorithm: str) -> Node:
     """The node that an algorithm chooses."""
-    document = case.document | {"algorithm": case.document["algorithm"] | {"name": algorithm}}
-    recoding = recode(*opened(Case(case.columns, case.trees, document)))
+    recoding = recode(*opened(case.but(name=algorithm)))
     assert recoding.levels is not None
     return tuple(recoding.levels.values())
 

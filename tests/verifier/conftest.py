@@ -59,7 +59,8 @@ class Written:
         """The rows of the published table."""
         if self.table.suffix == ".parquet":
             return list(pq.read_table(self.table).to_pylist())
-        options = pc.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
+        texts = dict.fromkeys(["sex", "zip", "illness"], pa.string())
+        options = pc.ConvertOptions(column_types=texts, strings_can_be_null=True, quoted_strings_can_be_null=False)
         return list(pc.read_csv(self.table, convert_options=options).to_pylist())
 
     def store(self, rows: list[dict[str, Any]]) -> None:
@@ -82,15 +83,9 @@ def hospital(rows: int = 200, seed: int = 1) -> pa.Table:
 
 
 @pytest.fixture
-def patients() -> pa.Table:
-    """Two hundred made-up patients."""
-    return hospital()
-
-
-@pytest.fixture
-def columns() -> dict[str, Any]:
-    """The roles of the patients' columns."""
-    return COLUMNS
+def patients() -> tuple[pa.Table, dict[str, Any]]:
+    """Two hundred made-up patients, and the roles of their columns."""
+    return hospital(), COLUMNS
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sfumato.checks.naive import Row
@@ -10,7 +10,7 @@ from sfumato.checks.tables import Case
 
 Node = tuple[int, ...]
 Labels = tuple[str | None, ...]
-Classes = Mapping[Labels, list[Row]]
+Classes = Mapping[Labels, Sequence[Row]]
 Cells = tuple[float, float]  # what was lost, and what full generalization would have lost
 
 

@@ -88,7 +88,7 @@ def _recursive(rule: Rule, members: Sequence[Row], _: World) -> bool:
 def _close(rule: Rule, members: Sequence[Row], world: World) -> bool:
     column = rule["column"]
     part, whole = _shares(members, column), _shares(world.rows, column)
-    far = {
+    far: dict[str, Callable[[], float]] = {
         "variational": lambda: sum(abs(part.get(value, 0) - whole[value]) for value in whole) / 2,
         "emd-equal": lambda: sum(abs(part.get(value, 0) - whole[value]) for value in whole) / 2,
         "kl": lambda: sum(share * math.log(share / whole[value]) for value, share in part.items()),

@@ -33,9 +33,9 @@ METRICS = ("ncp", "distortion", "height", "precision", "discernibility", "averag
 class Case:
     """A table as lists of texts, hierarchies as paths from leaf to root, and a policy as a document."""
 
-    columns: Mapping[str, list[str | None]]
+    columns: dict[str, list[str | None]]
     trees: Mapping[str, Paths]
-    document: Mapping[str, Any]
+    document: dict[str, Any]
 
     @cached_property
     def rows(self) -> list[dict[str, str | None]]:
@@ -51,10 +51,15 @@ class Case:
     def world(self) -> World:
         """What a naive definition may look at."""
         person = "person" if "person" in self.columns else None
-        known = ILLNESS_TREE if None in self.columns["illness"] else {v: ILLNESS_TREE[v] for v in ILLNESSES}
+        known = _used(ILLNESS_TREE, self.columns["illness"])
         incomes = sorted({value for value in self.columns["income"] if value is not None}, key=int)
         orders: dict[str, Sequence[str | None]] = {"illness": list(known), "income": incomes}
         return World(self.rows, person, orders, {"illness": known}, COSTS)
+
+    def but(self, **algorithm: Any) -> "Case":
+        """The same with other keys of [algorithm]."""
+        document = self.document | {"algorithm": self.document["algorithm"] | algorithm}
+        return Case(self.columns, self.trees, document)
 
     def weight(self, name: str) -> float:
         """The weight of a quasi-identifier."""

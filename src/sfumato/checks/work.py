@@ -61,4 +61,5 @@ def _program(surplus: tuple[float, ...], prices: tuple[float, ...]) -> float:
 
     size = len(surplus)
     leaves = np.kron(np.eye(size), np.ones(size)) - np.kron(np.ones(size), np.eye(size))
-    return float(optimize.linprog(prices, A_eq=leaves, b_eq=surplus).fun)
+    plan = optimize.linprog(prices, A_eq=leaves, b_eq=surplus)
+    return float(np.dot(prices, plan.x))

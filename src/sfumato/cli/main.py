@@ -14,6 +14,7 @@ from sfumato._version import __version__
 from sfumato.cli import anonymize, demo, policy_schema, risk, utility, verify
 from sfumato.errors import SfumatoError
 
+_INTERRUPTED = 130
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
 """Click's, or that of the copy of Click that later versions of typer bring along."""
 
@@ -60,11 +61,11 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911 - one way out per kind o
     except SfumatoError as error:
         return _say(str(error), error.exit_code)
     except typer.Exit as stop:
-        return stop.exit_code
+        return _stopped() if stop.exit_code == _INTERRUPTED else stop.exit_code  # typer's way of passing on a Ctrl-C
     except _UsageError as error:
         return _say(f"{error.format_message().rstrip('.')}; see sfumato --help", 2)
     except (KeyboardInterrupt, typer.Abort):
-        return _say("stopped; no part of a release is left behind", 130)
+        return _stopped()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever was reading has left
         return 0
@@ -78,6 +79,10 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911 - one way out per kind o
 def _say(sentence: str, code: int) -> int:
     print(f"error: {' '.join(sentence.split())}", file=sys.stderr)  # noqa: T201 - this is where errors go
     return code
+
+
+def _stopped() -> int:
+    return _say("stopped; no part of a release is left behind", _INTERRUPTED)
 
 
 def _bug(error: Exception) -> int:

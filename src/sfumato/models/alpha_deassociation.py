@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.classes import BoolArray, Classes, FloatArray, Histogram, IntArray
+from sfumato.errors import PolicyError
 from sfumato.models.base import Entry, exactly_one
 from sfumato.models.counts import doom, looked_at, most, rounded_up
 from sfumato.models.exact import ceil_times, floor_times, fraction
@@ -51,6 +53,17 @@ class AlphaDeassociation(Entry):
     def monotone(self) -> bool:
         """A share of a union lies between the shares of its parts (Lemma 2); a ceiling does not."""
         return not self.refined
+
+    def check(self, whole: Classes) -> None:
+        """Object to a protected value that no row holds where another spelling of it is held."""
+        for column in self.looks_at:
+            held = {value.casefold(): value for value in looked_at(whole, column).domain.values if value is not None}
+            for value in self.values or ():
+                near = get_close_matches(value.casefold(), held, n=1)
+                if near and value not in held.values():
+                    raise PolicyError(
+                        f"{value!r} does not occur in {column}; did you mean {held[near[0]]!r}?", key="values"
+                    )
 
     def holds(self, classes: Classes) -> BoolArray:
         """Whether each class has few enough rows of every protected value."""

@@ -5,6 +5,7 @@ A model sees `Classes` and nothing else. It says which classes pass (`holds`), w
 is lost however it is split (`doomed`), which is what searches prune on.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Protocol, runtime_checkable
@@ -72,9 +73,13 @@ class Model(Protocol):
         """What could be met instead, given the table as one class."""
         ...
 
+    def check(self, whole: Classes) -> None:
+        """Object with a PolicyError where the requirement cannot be meant for this table, given as one class."""
+        ...
+
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(ABC):
     """One [[privacy]] entry of a policy: a frozen dataclass whose fields are its keys.
 
     >>> from sfumato.models import KAnonymity
@@ -103,6 +108,14 @@ class Entry:
         """No class is empty."""
         return 1
 
+    def check(self, whole: Classes) -> None:
+        """Measure once: what a distance lacks, an order or a cost, shows then."""
+        self.holds(whole)
+
+    @abstractmethod
+    def holds(self, classes: Classes) -> BoolArray:
+        """Whether each class passes."""
+
     @property
     def required(self) -> dict[str, object]:
         """The keys as given; those left at what they mean anyway are left out."""
@@ -112,7 +125,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class ColumnEntry(Entry):
+class ColumnEntry(Entry, ABC):
     """An entry about one sensitive column."""
 
     column: COLUMN

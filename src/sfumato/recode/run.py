@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.classes import Classes
 from sfumato.encode import Encoded
-from sfumato.errors import Infeasible, InputError
+from sfumato.errors import Infeasible, InputError, PolicyError
 from sfumato.models import Model
 from sfumato.policy import Policy
 from sfumato.recode.evaluate import Evaluation, Evaluator, Progress, Requirement
@@ -27,6 +27,7 @@ def recode(encoded: Encoded, policy: Policy, progress: Progress | None = None) -
     requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
     name = "optimal" if policy.search.name == "auto" else policy.search.name
     _check_lattice(encoded)
+    _check_models(encoded, policy)
     evaluator = Evaluator(encoded, requirement, METRICS[policy.search.metric](encoded))
     if not evaluator.evaluate(evaluator.lattice.top).viable:
         raise _infeasible(encoded, requirement)
@@ -59,6 +60,16 @@ def _check_lattice(encoded: Encoded) -> None:
             f"generalizations, more than the {_LARGEST_LATTICE:,} that are searched; "
             "use hierarchies with fewer levels or fewer quasi-identifiers"
         )
+
+
+def _check_models(encoded: Encoded, policy: Policy) -> None:
+    """Let each requirement look at the table once, and name the one that objects."""
+    whole = whole_table(encoded)
+    for place, model in enumerate(policy.privacy):
+        try:
+            model.check(whole)
+        except PolicyError as error:
+            raise PolicyError(error.message, key=f"privacy[{place}].{error.key}") from None
 
 
 def _infeasible(encoded: Encoded, requirement: Requirement) -> Infeasible:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.arrow import numbers, texts
+from sfumato.arrow import numbers, scalar, texts
 from sfumato.keys import Codes
 from sfumato.release.published import Cells, Published
 
@@ -43,9 +43,10 @@ def cells(values: Any, *, null: str = "") -> Any:
     text = values.cast(pa.string())
     if _is_text(values.type):
         text = _guarded(text)
-    needs = pc.or_(pc.match_substring_regex(text, _QUOTED), pc.equal(text, null))
-    quoted = pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
-    return pc.fill_null(pc.if_else(needs, quoted, text), null)
+    missing = scalar(null)
+    needs = pc.or_(pc.match_substring_regex(text, _QUOTED), pc.equal(text, missing))
+    quoted = _joined(scalar('"'), pc.replace_substring(text, '"', '""'), scalar('"'))
+    return pc.coalesce(pc.if_else(needs, quoted, text), missing)
 
 
 def write_csv(published: Published, path: Path, *, null: str = "") -> None:
@@ -65,7 +66,7 @@ def _is_text(kind: Any) -> bool:
 def _guarded(text: Any) -> Any:
     """The formula rule."""
     risky = pc.and_not(pc.match_substring_regex(text, _RISKY), pc.match_substring_regex(text, _NEGATIVE))
-    return pc.if_else(risky, pc.binary_join_element_wise("'", text, ""), text)
+    return pc.if_else(risky, _joined(scalar("'"), text), text)
 
 
 def _batches(published: Published, null: str) -> Iterator[Any]:
@@ -73,7 +74,7 @@ def _batches(published: Published, null: str) -> Iterator[Any]:
     parts = _combined(_parts(published, null))
     for start in range(0, published.rows, _BATCH):
         pieces = [_piece(part, start) for part in parts]
-        lines = pieces[0] if len(pieces) == 1 else pc.binary_join_element_wise(*pieces, "")
+        lines = pieces[0] if len(pieces) == 1 else _joined(*pieces)
         yield _content(lines)
 
 
@@ -90,7 +91,12 @@ def _part(column: Any, end: str, null: str) -> Cells | _Plain:
 
 
 def _ended(values: Any, end: str, null: str) -> Any:
-    return pc.binary_join_element_wise(cells(values, null=null), end, "")
+    return _joined(cells(values, null=null), scalar(end))
+
+
+def _joined(*pieces: Any) -> Any:
+    """Texts one after another, row by row."""
+    return pc.binary_join_element_wise(*pieces, scalar(""))
 
 
 def _combined(parts: list[Cells | _Plain]) -> list[Cells | _Plain]:

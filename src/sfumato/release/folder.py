@@ -81,6 +81,8 @@ def _is_release(target: Path) -> bool:
 def _parents(folder: Path) -> Iterator[None]:
     """Make the folders on the way, and unmake them if the block does not end well."""
     missing = [part for part in (folder, *folder.parents) if not part.exists()]
+    if not missing and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield

@@ -35,7 +35,7 @@ _KEYS: dict[str, Callable[[Any], bool]] = {
     "promise": lambda value: isinstance(value, list) and bool(value),
     "rows": _is_count,
     "classes": _is_count,
-    "csv": lambda value: isinstance(value, dict) and isinstance(value.get("null", ""), str),
+    "csv": lambda value: isinstance(value, dict) and isinstance(value.get("null"), str),
     "privacy": _are_tables,
 }
 _OPTIONAL = frozenset({"csv", "privacy"})

@@ -18,12 +18,13 @@ def name(column: str) -> str:
 
 
 def text(value: str) -> str:
-    """A string literal, whatever it holds.
+    r"""A string literal, whatever it holds; a statement itself cannot hold NUL.
 
-    >>> print(text("it's"))
-    'it''s'
+    >>> print(text("it's"), text("a\0b"))
+    'it''s' ('a' || chr(0) || 'b')
     """
-    return "'" + value.replace("'", "''") + "'"
+    parts = ["'" + part.replace("'", "''") + "'" for part in value.split("\0")]
+    return parts[0] if len(parts) == 1 else f"({' || chr(0) || '.join(parts)})"
 
 
 def exact(number: float) -> tuple[int, int]:

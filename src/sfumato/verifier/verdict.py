@@ -16,7 +16,7 @@ class Finding:
     failures: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """As INTERFACE.md writes it."""
+        """As ``sfumato verify --json`` prints it."""
         return {
             "model": self.model,
             "required": dict(self.required),
@@ -45,7 +45,7 @@ class Verdict:
         return self.problems + tuple(text for finding in self.privacy for text in finding.failures)
 
     def as_json(self) -> dict[str, Any]:
-        """As INTERFACE.md writes it, with what is wrong beside it."""
+        """As ``sfumato verify --json`` prints it, with what is wrong beside it."""
         return {
             "satisfied": self.satisfied,
             "rows": self.rows,

@@ -1,0 +1,102 @@
+"""Runs releases in forked children of one warm process and ends them at chosen moments; prints what is left.
+
+Usage: runner.py HOW FOLDER TRIES, where HOW is kill, force, term or int. The children run the real command.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any, NoReturn
+
+import sfumato as sf
+from sfumato.cli import main
+from sfumato.release import csv_file, parquet_file, report
+
+WARM = (sf.anonymize, sf.verify, csv_file, parquet_file, report)  # imported before the first fork
+SIGNALS = {
+    "kill": signal.SIGKILL,
+    "force": signal.SIGKILL,
+    "term": signal.SIGTERM,
+    "int": signal.SIGINT,
+}
+FILES = ["private/audit.json", "private/report.html", "public/manifest.json", "public/table.csv"]
+
+
+def child(how: str, folder: Path) -> NoReturn:
+    """The command as a user runs it, without its words."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(os.open(folder / "stderr.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
+    force = ["--force"] if how == "force" else []
+    code: Any = 1
+    try:
+        main(["anonymize", str(folder / "policy.toml"), "--out", str(_out(folder, how)), *force])
+    except SystemExit as end:
+        code = end.code
+    os._exit(code if isinstance(code, int) else 1)
+
+
+def attempt(how: str, folder: Path, delay: float | None) -> dict[str, Any]:
+    """One run, ended after `delay` seconds or not at all, and what it left."""
+    started = time.perf_counter()
+    process = os.fork()
+    if process == 0:
+        child(how, folder)
+    if delay is not None:
+        time.sleep(delay)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, SIGNALS[how])
+    _, status = os.waitpid(process, 0)
+    out = _out(folder, how)
+    return {
+        "seconds": time.perf_counter() - started,
+        "status": os.waitstatus_to_exitcode(status),
+        "exists": out.exists(),
+        "whole": _is_whole(out),
+        "hidden": len(list(folder.glob("**/.release.sfumato-*"))),
+        "others": sorted(path.name for path in folder.iterdir()),
+    }
+
+
+def _out(folder: Path, how: str) -> Path:
+    return folder / "release" if how in {"kill", "force"} else folder / "made" / "release"
+
+
+def _is_whole(out: Path) -> bool:
+    if sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()) != FILES:
+        return False
+    manifest = json.loads((out / "public" / "manifest.json").read_text())
+    content = (out / "public" / "table.csv").read_bytes()
+    return bool(manifest["privacy"] and manifest["files"]["table.csv"]["sha256"] == hashlib.sha256(content).hexdigest())
+
+
+def _clear(folder: Path, how: str) -> None:
+    out = _out(folder, how)
+    if how != "force":
+        shutil.rmtree(out if out.parent == folder else out.parent, ignore_errors=True)
+
+
+def run(how: str, folder: Path, tries: int) -> None:
+    """Measure a whole run, end others at moments spread over it, and let a last one finish."""
+    draw = random.Random(tries)
+    attempt(how, folder, None)
+    _clear(folder, how)
+    whole = attempt(how, folder, None)["seconds"]
+    found = []
+    for number in range(tries):
+        _clear(folder, how)
+        found.append(attempt(how, folder, whole * 1.05 * (number + draw.random()) / tries))
+    _clear(folder, how)
+    print(json.dumps({"tries": found, "last": attempt(how, folder, None)}))  # noqa: T201 - for the test to read
+
+
+if __name__ == "__main__":
+    run(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))
