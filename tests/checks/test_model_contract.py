@@ -140,6 +140,9 @@ class Toy:
     def hint(self, whole: Classes) -> str:
         return ""
 
+    def check(self, whole: Classes) -> None:
+        self.holds(whole)
+
 
 @dataclasses.dataclass(frozen=True)
 class Boastful(KAnonymity):

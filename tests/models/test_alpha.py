@@ -131,3 +131,11 @@ def test_one_of_column_and_columns(columns: dict[str, str | list[str]]) -> None:
     """Neither and both are errors."""
     with pytest.raises(PolicyError, match="either column or columns"):
         AlphaDeassociation(0.5, **columns)  # type: ignore[arg-type]  # lists become tuples when read
+
+
+def test_a_value_of_one_of_several_columns_is_no_slip() -> None:
+    """A protected value that one column holds is meant, though another column holds one that looks like it."""
+    whole = Classes.of([0, 0], illness=["flu", "cold"], income=["flux", "low"])
+    AlphaDeassociation(0.5, columns=["illness", "income"], values=["flu"]).check(whole)
+    with pytest.raises(PolicyError, match="did you mean 'flu'"):
+        AlphaDeassociation(0.5, columns=["illness", "income"], values=["Flu"]).check(whole)

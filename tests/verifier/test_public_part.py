@@ -55,6 +55,16 @@ def test_where_the_table_does_not_know_it_says_so(made: Any, suppression: float,
         verify(release.folder, requirements=[rule])
 
 
+def test_an_order_that_a_hierarchy_gives_is_not_guessed(made: Any) -> None:
+    """Numbers of a column with a hierarchy may have places between them that no row holds."""
+    rule = {"model": "t-closeness", "column": "pay", "t": 1.0, "distance": "emd-ordered"}
+    release, _ = public_part(made, 0.0, rule)
+    columns = [column | {"hierarchy": column["name"] == "pay"} for column in release.manifest["columns"]]
+    release.rewrite(columns=columns)
+    with pytest.raises(InputError, match="verify the complete release folder"):
+        verify(release.folder)
+
+
 @pytest.mark.parametrize("distance", ["emd", "emd-hierarchical"])
 def test_costs_and_hierarchies_stay_with_the_data_holder(made: Any, distance: str) -> None:
     """They are not in the public folder, so distances that need them cannot be measured from it."""

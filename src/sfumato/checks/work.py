@@ -62,4 +62,6 @@ def _program(surplus: tuple[float, ...], prices: tuple[float, ...]) -> float:
     size = len(surplus)
     leaves = np.kron(np.eye(size), np.ones(size)) - np.kron(np.ones(size), np.eye(size))
     plan = optimize.linprog(prices, A_eq=leaves, b_eq=surplus)
-    return float(np.dot(prices, plan.x))
+    if plan.fun is None:
+        raise ValueError(f"no plan: {plan.message}")
+    return float(plan.fun)

@@ -15,6 +15,8 @@ from sfumato.cli import anonymize, demo, policy_schema, risk, utility, verify
 from sfumato.errors import SfumatoError
 
 _INTERRUPTED = 130
+_told: list[int] = []
+"""The signals that told this process to stop."""
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
 """Click's, or that of the copy of Click that later versions of typer bring along."""
 
@@ -49,31 +51,40 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command; an error is one sentence on standard error, and never a traceback."""
-    signal.signal(signal.SIGTERM, _terminated)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to fail
+    sys.unraisablehook = _not_lost
+    signal.signal(signal.SIGTERM, _told_to_stop)
+    signal.signal(signal.SIGINT, _told_to_stop)
     sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
 
 
-def _run(arguments: list[str]) -> int:  # noqa: PLR0911 - one way out per kind of ending
+def _run(arguments: list[str]) -> int:
     try:
         code = typer.main.get_command(app).main(arguments, prog_name="sfumato", standalone_mode=False)
-    except SfumatoError as error:
-        return _say(str(error), error.exit_code)
-    except typer.Exit as stop:
-        return _stopped() if stop.exit_code == _INTERRUPTED else stop.exit_code  # typer's way of passing on a Ctrl-C
-    except _UsageError as error:
-        return _say(f"{error.format_message().rstrip('.')}; see sfumato --help", 2)
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         return _stopped()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever was reading has left
-        return 0
-    except MemoryError:
-        return _say("the table does not fit into memory; run it on a larger machine or publish fewer columns", 2)
-    except Exception as error:  # noqa: BLE001 - a bug of ours: its text may quote data, so only its place is shown
-        return _bug(error)
+    except Exception as error:  # noqa: BLE001 - every error leaves as a sentence
+        return _stopped() if _told else _sentence(error)
+    if code == _INTERRUPTED:  # typer's way of passing on a Ctrl-C
+        return _stopped()
     return code if isinstance(code, int) else 0
+
+
+def _sentence(error: Exception) -> int:
+    """An error in words, and the exit code."""
+    match error:
+        case SfumatoError():
+            return _say(str(error), error.exit_code)
+        case typer.Exit():
+            return error.exit_code
+        case typer.Abort():
+            return _stopped()
+        case MemoryError():
+            return _say("the table does not fit into memory; run it on a larger machine or publish fewer columns", 2)
+    if isinstance(error, _UsageError):
+        return _say(f"{error.format_message().rstrip('.')}; see sfumato --help", 2)
+    return _bug(error)
 
 
 def _say(sentence: str, code: int) -> int:
@@ -86,6 +97,7 @@ def _stopped() -> int:
 
 
 def _bug(error: Exception) -> int:
+    """A bug of ours: its text may quote data, so only its place is shown."""
     if os.environ.get("SFUMATO_DEBUG"):
         traceback.print_exception(error)
     place = traceback.extract_tb(error.__traceback__)[-1]
@@ -93,7 +105,17 @@ def _bug(error: Exception) -> int:
     return _say(f"this is a bug of sfumato ({where}); please report it, with SFUMATO_DEBUG=1 for details", 2)
 
 
-def _terminated(number: int, frame: FrameType | None) -> NoReturn:
-    """End as on Ctrl-C, so that what is half written is removed."""
-    del number, frame
+def _told_to_stop(number: int, frame: FrameType | None) -> NoReturn:
+    """End in an orderly way, so that what is half written is removed; libraries may make another error of it."""
+    del frame
+    _told.append(number)
     raise KeyboardInterrupt
+
+
+def _not_lost(lost: "sys.UnraisableHookArgs") -> None:
+    """A Ctrl-C that came while Python could not raise it comes once more, a moment later."""
+    if not isinstance(lost.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    signal.signal(signal.SIGALRM, _told_to_stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.01)

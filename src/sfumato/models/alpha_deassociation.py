@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -55,15 +54,14 @@ class AlphaDeassociation(Entry):
         return not self.refined
 
     def check(self, whole: Classes) -> None:
-        """Object to a protected value that no row holds where another spelling of it is held."""
-        for column in self.looks_at:
-            held = {value.casefold(): value for value in looked_at(whole, column).domain.values if value is not None}
-            for value in self.values or ():
-                near = get_close_matches(value.casefold(), held, n=1)
-                if near and value not in held.values():
-                    raise PolicyError(
-                        f"{value!r} does not occur in {column}; did you mean {held[near[0]]!r}?", key="values"
-                    )
+        """Object to a protected value that no row holds where another spelling of it is held, in any of the columns."""
+        domains = {column: looked_at(whole, column).domain.values for column in self.looks_at}
+        held = {value: column for column, values in domains.items() for value in values if value is not None}
+        folded = {value.casefold().strip(): value for value in held}
+        for value in self.values or ():
+            near = folded.get(value.casefold().strip())
+            if near is not None and value not in held:
+                raise PolicyError(f"{value!r} does not occur in {held[near]}; did you mean {near!r}?", key="values")
 
     def holds(self, classes: Classes) -> BoolArray:
         """Whether each class has few enough rows of every protected value."""

@@ -17,7 +17,7 @@ from sfumato.encode import Encoded
 from sfumato.models import Model
 from sfumato.recode.frequencies import Frequencies, Grouped, Roller
 from sfumato.recode.lattice import Lattice, Node
-from sfumato.recode.metrics import Metric
+from sfumato.recode.metric import Metric
 
 Progress = Callable[[int, int], None]
 """Called with nodes settled and nodes in all."""

@@ -28,8 +28,10 @@ class Cells:
 
     def arrow(self, kind: Any) -> Any:
         """As an Arrow array of the given type."""
-        taken = coded(self.codes, self.values)
-        return taken if pa.types.is_dictionary(kind) else taken.dictionary_decode().cast(kind)
+        if not pa.types.is_dictionary(kind):
+            return coded(self.codes, self.values).dictionary_decode().cast(kind)
+        codes = numbers(self.codes).cast(kind.index_type)
+        return pa.DictionaryArray.from_arrays(codes, self.values.cast(kind.value_type), ordered=kind.ordered)
 
 
 @dataclass(frozen=True, eq=False)

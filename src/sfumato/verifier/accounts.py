@@ -76,7 +76,8 @@ def promised(manifest: Account, audit: Account, requirements: Sequence[Mapping[s
         tuple(manifest["promise"] if requirements is None else requirements),
         _needs(audit),
         _costs(audit),
-        manifest.get("suppression_limit") == 0,
+        complete=manifest.get("suppression_limit") == 0,
+        ordered=frozenset(column["name"] for column in manifest["columns"] if column.get("hierarchy")),
     )
 
 

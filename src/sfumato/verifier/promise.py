@@ -72,7 +72,8 @@ class Promise:
 
     `requirements` are the policy's [[privacy]] tables. `costs` are the ground distances of a general earth
     mover's distance, by column: (value, value) to cost. `complete` says that no row could be suppressed, so that
-    the published table is the whole one.
+    the published table is the whole one; `ordered` names columns whose order is that of a hierarchy, which the
+    published table does not tell.
     """
 
     quasi: tuple[str, ...]
@@ -82,3 +83,4 @@ class Promise:
     needs: Mapping[str, Needs] = field(default_factory=dict)
     costs: Mapping[str, Mapping[tuple[str, str], float]] = field(default_factory=dict)
     complete: bool = False
+    ordered: frozenset[str] = frozenset()

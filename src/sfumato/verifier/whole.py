@@ -40,12 +40,16 @@ def _from_published(counts: Counts, column: str, distance: str) -> Needs:
     ).fetchall()
     values = [value for value, _ in found]
     ranks = numeric_ranks(values) if distance == "emd-ordered" else ()
+    if distance == "emd-ordered" and column in counts.promise.ordered:
+        ranks = None
     if not counts.promise.complete or distance not in _SELF_CONTAINED or ranks is None:
         raise InputError(
             f"t-closeness of '{column}' compares with the whole input table; what it needs for that stands in "
             "private/audit.json, which is not here: verify the complete release folder"
         )
-    return Needs(tuple(values), tuple(total for _, total in found), ranks or None, len(values))
+    return Needs(
+        tuple(values), tuple(total for _, total in found), ranks if distance == "emd-ordered" else None, len(values)
+    )
 
 
 def numeric_ranks(values: Sequence[str | None]) -> tuple[int, ...] | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.classes import Domain, FloatArray, Histogram, IntArray
-from sfumato.encode import Coded
+from sfumato.coding import Coded
 from sfumato.keys import count, number, pack
 
 if TYPE_CHECKING:

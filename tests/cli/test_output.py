@@ -1,0 +1,206 @@
+"""What commands print: one JSON object for programs, tables for people, help at once."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+
+Runs = Callable[..., Any]
+
+COMMAND = [sys.executable, "-c", "from sfumato.cli import main; main()"]
+POLICY = """
+[data]
+source = "people.csv"
+[columns]
+name = { role = "identifier" }
+sex = { role = "quasi", hierarchy = "suppress" }
+zip = { role = "quasi", hierarchy = { mask = "right" } }
+illness = { role = "sensitive" }
+visits = { role = "plain" }
+[[privacy]]
+model = "alpha-k-anonymity"
+k = 4
+alpha = 0.9
+column = "illness"
+"""
+ANONYMIZE = {
+    *("release", "rows", "suppressed", "classes", "algorithm", "levels", "privacy", "utility", "seconds"),
+    "risk",  # more than the contract asks for
+}
+VERIFY = {"satisfied", "rows", "classes", "privacy", "problems"}
+
+
+@pytest.fixture
+def policy(tmp_path: Path, people: Any) -> Path:
+    """A policy and its table, as files."""
+    csv.write_csv(people, tmp_path / "people.csv")
+    (tmp_path / "policy.toml").write_text(POLICY)
+    return tmp_path / "policy.toml"
+
+
+def test_anonymize_as_json(runs: Runs, policy: Path) -> None:
+    """One JSON object and nothing else, with every key of the contract and figures that fit each other."""
+    outcome = runs("anonymize", policy, "--json", "--out", "r é")
+    found = json.loads(outcome.out)
+    assert (outcome.code, outcome.err, outcome.out.count("\n")) == (0, "", 1)
+    assert set(found) == ANONYMIZE
+    assert found["release"] == "r é"
+    assert (found["rows"], found["suppressed"], found["classes"]) == (40, 0, 4)
+    assert set(found["levels"]) == {"sex", "zip"}
+    assert found["privacy"] == [
+        {
+            "model": "alpha-k-anonymity",
+            "required": {"k": 4, "alpha": 0.9, "column": "illness"},
+            "achieved": {"alpha": pytest.approx(0.4), "k": 10},
+            "satisfied": True,
+        }
+    ]
+    assert {"distortion_ratio", "ncp", "discernibility", "average_class_size"} <= set(found["utility"])
+    assert found["utility"]["average_class_size"] == 10
+    seconds = found["seconds"]
+    assert set(seconds) == {"read", "search", "recode", "verify", "write", "total"}
+    assert seconds["total"] == pytest.approx(sum(seconds.values()) - seconds["total"], abs=1e-3)
+
+
+def test_verify_as_json(runs: Runs, policy: Path, tmp_path: Path) -> None:
+    """The verdict as one JSON object: exit 0 where the release holds, 1 where it does not or another is asked of it."""
+    runs("anonymize", policy)
+    outcome = runs("verify", "release", "--json")
+    found = json.loads(outcome.out)
+    assert (outcome.code, outcome.err, outcome.out.count("\n")) == (0, "", 1)
+    assert set(found) == VERIFY
+    assert (found["satisfied"], found["rows"], found["classes"], found["problems"]) == (True, 40, 4, [])
+    stricter = tmp_path / "stricter.toml"
+    stricter.write_text(POLICY.replace("k = 4", "k = 11"))
+    outcome = runs("verify", "release", "--policy", stricter, "--json")
+    assert outcome.code == 1
+    assert json.loads(outcome.out)["privacy"][0]["satisfied"] is False
+
+
+def test_verify_for_people(runs: Runs, policy: Path) -> None:
+    """A release that was changed is told with the reason, and exit 1."""
+    runs("anonymize", policy)
+    assert "the release holds" in runs("verify", "release").out
+    table = Path("release", "public", "table.csv")
+    table.write_text(table.read_text().replace("flu", "fly", 1))
+    outcome = runs("verify", "release")
+    assert outcome.code == 1
+    assert "SHA-256" in outcome.out
+    assert "does not hold" in outcome.out
+
+
+def test_anonymize_for_people(runs: Runs, policy: Path) -> None:
+    """What was promised, what holds, what it cost and where it is; no progress bar in a pipe."""
+    outcome = runs("anonymize", policy, "--out", "[red]:boom:")
+    assert (outcome.code, outcome.err) == (0, "")
+    for words in ("alpha-k-anonymity", "k = 10", "40 of 40", "[red]:boom:/public", "report.html"):
+        assert words in outcome.out
+
+
+def test_names_are_printed_as_they_are(runs: Runs, tmp_path: Path) -> None:
+    """A column whose name looks like decoration is printed as it is."""
+    (tmp_path / "t.csv").write_text("[/x]\na\na\n")
+    (tmp_path / "p.toml").write_text(
+        '[data]\nsource = "t.csv"\n[columns]\n"[/x]" = { role = "quasi", hierarchy = "suppress" }\n'
+        '[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
+    )
+    outcome = runs("anonymize", "p.toml")
+    assert outcome.code == 0
+    assert "[/x]" in outcome.out
+
+
+def test_risk(runs: Runs, policy: Path) -> None:
+    """The risk of a raw table by a policy or by columns, for programs and for people."""
+    by_columns = runs("risk", "people.csv", "--quasi", "sex, zip", "--json")
+    assert json.loads(by_columns.out) == {"highest": 0.1, "average": 0.1, "uniques": 0, "unique_share": 0.0}
+    assert runs("risk", "people.csv", "--policy", policy, "--json").out == by_columns.out
+    assert json.loads(runs("risk", "people.csv", "--quasi", "name", "--json").out)["uniques"] == 40
+    assert "0.1000" in runs("risk", "people.csv", "--quasi", "sex,zip").out
+    assert "did you mean zip?" in runs("risk", "people.csv", "--quasi", "zipp").sentence
+    assert runs("risk", "people.csv", "--quasi", ",").code == 2
+
+
+@pytest.mark.parametrize("command", [[], ["anonymize"], ["verify"], ["risk"], ["demo"], ["schema"]], ids=" ".join)
+def test_help(runs: Runs, command: list[str]) -> None:
+    """Every command explains itself."""
+    outcome = runs(*command, "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("Usage: sfumato")
+    assert "--help" in outcome.out
+
+
+def test_nothing_asked_for(runs: Runs) -> None:
+    """Without a command there is help; --version says the version."""
+    assert runs().out == runs("--help").out
+    assert runs("--version").out.startswith("sfumato 0.")
+
+
+def test_schema(runs: Runs) -> None:
+    """The schema of the policy is one JSON object."""
+    assert json.loads(runs("schema").out)["type"] == "object"
+
+
+def test_demo(runs: Runs) -> None:
+    """The demonstration ends with a release that holds."""
+    outcome = runs("demo")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert runs("verify", "demo-release").code == 0
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """Asking for help loads none of the large libraries."""
+    script = (
+        "import sys; from sfumato.cli.main import _run; _run(['anonymize', '--help']); _run(['--help'])\n"
+        "print([name for name in ('pyarrow', 'duckdb', 'numpy', 'scipy', 'pandas') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_no_progress_bar_in_a_pipe_and_one_on_a_terminal(policy: Path, tmp_path: Path) -> None:
+    """Standard error of a whole run is empty in a pipe; on a terminal a bar comes and goes."""
+    command = [*COMMAND, "anonymize", str(policy), "--out"]
+    done = subprocess.run([*command, "a"], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stderr == ""
+    master, terminal = pty.openpty()
+    with subprocess.Popen([*command, "b"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=terminal) as process:
+        os.close(terminal)
+        process.communicate()
+    assert b"searching" in os.read(master, 1 << 16)
+    os.close(master)
+
+
+def test_a_terminal_that_lacks_letters(policy: Path, tmp_path: Path) -> None:
+    """An ASCII terminal is no reason to fail."""
+    command = [*COMMAND, "anonymize", str(policy), "--out", "ré"]
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, env=ascii_only)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_whoever_reads_may_leave(policy: Path, tmp_path: Path) -> None:
+    """A reader that closes the pipe early gets no traceback for it."""
+    with subprocess.Popen(
+        [*COMMAND, "schema"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_relative_paths_start_where_they_are_written(runs: Runs, tmp_path: Path, policy: Path) -> None:
+    """The source of a policy is beside the policy; --data is where the command runs."""
+    (tmp_path / "elsewhere").mkdir()
+    os.chdir(tmp_path / "elsewhere")
+    assert runs("anonymize", policy, "--out", "a").code == 0
+    csv.write_csv(pa.csv.read_csv(tmp_path / "people.csv").slice(0, 20), "half.csv")
+    assert json.loads(runs("anonymize", policy, "--data", "half.csv", "--out", "b", "--json").out)["rows"] == 20
