@@ -3,7 +3,6 @@
 import csv
 import io
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-
-from sfumato.cli.main import _run
-from sfumato.policy import load
-from sfumato.release import prepare
-from sfumato.table import read
 
 Rules = Callable[..., dict[str, Any]]
 Reads = Callable[..., dict[str, list[Any]]]
@@ -68,6 +62,9 @@ def reads(tmp_path: Path, rules: Rules) -> Reads:
     """Writes a file and reads it back as columns: the first a quasi-identifier, the others plain."""
 
     def reader(content: str | bytes, columns: str = "a b", *, name: str = "t.csv", **data: Any) -> dict[str, list[Any]]:
+        from sfumato.policy import load
+        from sfumato.table import read
+
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         first, *others = columns.split()
@@ -84,6 +81,8 @@ def saves(tmp_path: Path) -> Saves:
     count = 0
 
     def saver(data: Any, policy: Any, name: str | None = None, *, force: bool = False) -> Path:
+        from sfumato.release import prepare
+
         nonlocal count
         count += 1
         return prepare(data, policy).save(tmp_path / (name or f"release{count}"), force=force)
@@ -97,6 +96,8 @@ def runs(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str | os.PathLike[str]) -> Outcome:
+        from sfumato.cli.main import _run
+
         capfd.readouterr()
         code = _run([os.fspath(argument) for argument in arguments])
         printed = capfd.readouterr()
@@ -134,14 +135,3 @@ def people() -> Any:
 def roles() -> dict[str, Any]:
     """The roles of the columns of `people`."""
     return {"name": "identifier", "sex": "quasi", "zip": "quasi", "illness": "sensitive", "visits": "plain"}
-
-
-def rows_of(table: Any) -> Counter[tuple[Any, ...]]:
-    """The rows of an Arrow table, without their order."""
-    return Counter(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-
-@pytest.fixture(scope="session")
-def bag() -> Callable[[Any], Counter[tuple[Any, ...]]]:
-    """The rows of an Arrow table as a multiset."""
-    return rows_of

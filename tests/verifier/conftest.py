@@ -50,10 +50,12 @@ class Written:
         path.write_text(json.dumps(json.loads(path.read_text()) | change))
 
     def sign(self) -> None:
-        """Write the hash of the table as it is now into the manifest, as somebody who covers tracks would."""
+        """Write the hashes of table and manifest as they are now, as somebody who holds the whole folder could."""
         content = self.table.read_bytes()
         known = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
         self.rewrite(files={self.table.name: known})
+        manifest = hashlib.sha256((self.public / "manifest.json").read_bytes()).hexdigest()
+        self.rewrite("private/audit.json", manifest_sha256=manifest)
 
     def load(self) -> list[dict[str, Any]]:
         """The rows of the published table."""

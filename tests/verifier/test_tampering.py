@@ -202,3 +202,10 @@ def test_other_requirements_replace_the_promised_ones(made: Any) -> None:
     verdict = verify(release.folder, requirements=[{"model": "k-anonymity", "k": 150}])
     assert verdict.privacy[0].required == {"k": 150}
     assert says(verdict, "fewer than 150")
+
+
+def test_a_manifest_signed_anew_is_found_out_by_the_private_account(made: Any) -> None:
+    """Whoever has only the public part cannot change a word of the manifest unseen, even where no promise breaks."""
+    release = made()
+    release.rewrite(published="1999-01-01")
+    assert says(verify(release.folder), "manifest.json is not the file that was published")

@@ -27,8 +27,15 @@ def fraction(number: float) -> Fraction:
 
     >>> fraction(0.1), fraction(1 / 3)
     (Fraction(1, 10), Fraction(1, 3))
+
+    A number with more digits than that is rounded down, which makes a bound stricter and never looser.
+
+    >>> fraction(0.09999999999)
+    Fraction(99999999, 1000000000)
     """
-    return Fraction(str(number)).limit_denominator(LARGEST)
+    exact = Fraction(str(number))
+    near = exact.limit_denominator(LARGEST)
+    return near if float(near) == float(number) else Fraction(exact.numerator * LARGEST // exact.denominator, LARGEST)
 
 
 def parts(number: float) -> Parts:

@@ -127,6 +127,8 @@ def _column(name: str, published: Published, recoding: Recoding, policy: Policy)
     """One entry of the data dictionary."""
     role = policy.columns[name].role
     entry: dict[str, Any] = {"name": name, "role": str(role), "type": str(_plain_type(published.types[name]))}
+    if role is Role.SENSITIVE and policy.columns[name].hierarchy is not None:
+        entry["hierarchy"] = True  # its order is that of the hierarchy, which stays inside
     if role is not Role.QUASI:
         return entry
     if recoding.levels is not None:

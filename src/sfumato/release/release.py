@@ -19,6 +19,7 @@ from sfumato.release.published import Drawn, Published, publish_rows
 from sfumato.release.shuffle import Randomness
 from sfumato.risk import Risk, risk_of
 from sfumato.table import Table, from_frame, read
+from sfumato.table.read import digest
 from sfumato.utility import Utility, measure
 from sfumato.verifier import Verdict, verify, verify_table
 
@@ -113,7 +114,7 @@ class Release:
             account["privacy"] = accounts.public_findings(verdict, self.recoding)
             record |= {"privacy": self.privacy, "risk": self.risk.as_json(), "seconds": dict(self.seconds)}
             _write_json(public / "manifest.json", account)
-            _write_json(private / "audit.json", record)
+            _write_json(private / "audit.json", record | {"manifest_sha256": digest(public / "manifest.json")})
             (private / "report.html").write_text(report(self), encoding="utf-8")
 
     def _write_table(self, public: Path) -> Path:

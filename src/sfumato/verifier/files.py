@@ -71,6 +71,13 @@ def file_problems(public: Path, files: Mapping[str, Mapping[str, Any]]) -> list[
     return problems + [f"{name} does not belong to the release" for name in extra]
 
 
+def manifest_problems(public: Path, audit: Mapping[str, Any]) -> list[str]:
+    """A manifest that is not the one that was published, where the private account tells."""
+    known = audit.get("manifest_sha256")
+    found = hashlib.sha256(read_bytes(public / "manifest.json")).hexdigest()
+    return [] if known in {None, found} else ["manifest.json is not the file that was published: its SHA-256 differs"]
+
+
 def _problems(path: Path, known: Mapping[str, Any]) -> list[str]:
     problems = []
     try:

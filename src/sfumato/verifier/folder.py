@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.errors import InputError, NotVerified, listing
 from sfumato.verifier.accounts import promised
 from sfumato.verifier.examine import all_needed, check_rules, examine
-from sfumato.verifier.files import file_problems, public_folder, read_audit, read_json, table_path
+from sfumato.verifier.files import file_problems, manifest_problems, public_folder, read_audit, read_json, table_path
 from sfumato.verifier.opening import open_file
 from sfumato.verifier.problems import (
     column_problems,
@@ -35,7 +35,8 @@ def verify(folder: str | Path, *, requirements: Sequence[Mapping[str, Any]] | No
     promise = promised(manifest, audit, requirements)
     check_rules(promise.requirements)
     path = table_path(public, manifest["table"])
-    problems = file_problems(public, manifest["files"]) + promise_problems(manifest, audit)
+    problems = manifest_problems(public, audit) + file_problems(public, manifest["files"])
+    problems += promise_problems(manifest, audit)
     verdict = _examined(path, promise, manifest, audit)
     if requirements is None and "privacy" in manifest:
         problems += stated_problems(verdict.privacy, manifest["privacy"])
