@@ -52,9 +52,19 @@ def places(values: Sequence[int | None]) -> Any:
     return pa.Array.from_buffers(pa.int64(), len(content), [valid, pa.py_buffer(content)])
 
 
-def coded(codes: NDArray[Any], values: Any) -> Any:
-    """A dictionary array of these codes and values."""
-    return pa.DictionaryArray.from_arrays(numbers(codes), values)
+def coded(codes: NDArray[Any], values: Any, kind: Any) -> Any:
+    """A dictionary array of these codes and values, of this type; a code whose value is NULL is NULL.
+
+    >>> found = coded(np.array([1, 0]), texts(["a", None]), pa.dictionary(pa.int32(), pa.string()))
+    >>> found.to_pylist(), found.dictionary.to_pylist()
+    ([None, 'a'], ['a'])
+    """
+    indices = numbers(codes).cast(kind.index_type)
+    if values.null_count:
+        place = np.cumsum(to_numpy(values.is_valid().cast(pa.uint8())), dtype=np.int64) - 1
+        renumbered = [None if null else int(i) for i, null in zip(place, values.is_null().to_pylist(), strict=True)]
+        indices = places(renumbered).take(indices).cast(kind.index_type)
+    return pa.DictionaryArray.from_arrays(indices, values.drop_null().cast(kind.value_type), ordered=kind.ordered)
 
 
 def to_numpy(array: Any) -> NDArray[Any]:

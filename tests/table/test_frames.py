@@ -198,7 +198,6 @@ def test_columns_that_do_not_fit(frame: Any, rules: Rules, roles: dict[str, Any]
             _release(given, rules, roles)
 
 
-@pytest.mark.xfail(strict=True, reason="Published takes a plain dictionary column with its whole dictionary")
 def test_a_dictionary_of_arrow_holds_published_values_only(rules: Rules) -> None:
     """The dictionary of a plain Arrow column has no value that only a suppressed row held."""
     held = pa.array(["x"] * 9 + ["CANARY"]).dictionary_encode()
@@ -207,9 +206,6 @@ def test_a_dictionary_of_arrow_holds_published_values_only(rules: Rules) -> None
     assert found["p"].chunk(0).dictionary.to_pylist() == ["x"]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Cells.arrow keeps NULL as a value of the dictionary, where Arrow does not count it"
-)
 def test_null_in_a_dictionary_of_arrow_is_null(rules: Rules) -> None:
     """NULL in a column of categories is counted as NULL by Arrow when it comes out."""
     held = pa.array(["x", None]).dictionary_encode()
@@ -218,7 +214,6 @@ def test_null_in_a_dictionary_of_arrow_is_null(rules: Rules) -> None:
     assert found["s"].null_count == 1
 
 
-@pytest.mark.xfail(strict=True, reason="Published.native gives DuckDB the Arrow types, not those of the relation")
 def test_duckdb_types_are_kept(rules: Rules) -> None:
     """Types that Arrow does not have come out of a DuckDB relation as they went in."""
     relation = duckdb.sql("SELECT 'a' AS q, 1::HUGEINT AS p, 'x'::ENUM('x') AS s FROM range(3)")

@@ -360,9 +360,6 @@ def test_trust_14_spreadsheets_run_nothing(rules: Rules, saves: Saves, cells: Re
     assert sorted(row["n"] for row in rows) == ["-1", "-2"]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the verifier's CSV options lack new_line = '\\n': a CR in a header hides all rows"
-)
 def test_trust_14_a_header_that_starts_with_a_carriage_return(rules: Rules, saves: Saves, cells: Read) -> None:
     """A header that starts with a carriage return is guarded, and the release is verified."""
     folder = saves(pa.table({"q": ["a", "a"], "\rp": ["x", "y"]}), rules({"q": "quasi", "\rp": "plain"}))

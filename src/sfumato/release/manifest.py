@@ -5,6 +5,7 @@ that were not published (distributions, losses, counts of suppressed rows), of t
 stands in the audit.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from sfumato.models import TCloseness
 from sfumato.policy import Policy, Role
 from sfumato.recode import Recoding
 from sfumato.release.published import Cells, Published
+from sfumato.table.guard import guarded
 from sfumato.table.read import digest
 from sfumato.utility import Utility
 from sfumato.verifier import Needs, Promise, Verdict
@@ -40,9 +42,9 @@ def requirements(policy: Policy) -> list[dict[str, Any]]:
 
 def promise(encoded: Encoded, policy: Policy) -> Promise:
     """What the verifier has to check, with what it needs to know of the whole input."""
-    compared = {model.column: model for model in policy.privacy if isinstance(model, TCloseness)}
-    needs = {name: _needs(encoded, name) for name in compared}
-    costs = {name: dict(model.costs.pairs) for name, model in compared.items() if model.costs is not None}
+    compared = [model for model in policy.privacy if isinstance(model, TCloseness)]
+    needs = {model.column: _needs(encoded, model.column) for model in compared}
+    costs = {model.column: dict(model.costs.pairs) for model in compared if model.costs is not None}
     return Promise(
         encoded.names,
         tuple(encoded.sensitive),
@@ -55,7 +57,7 @@ def promise(encoded: Encoded, policy: Policy) -> Promise:
 
 def draft(published: Published, recoding: Recoding, policy: Policy, files: Mapping[str, Path]) -> dict[str, Any]:
     """The manifest before the verifier has spoken."""
-    csv = {"null": policy.source.null[0] if policy.source.null else "", "guard": GUARD}
+    csv = {"null": written_null(policy), "guard": GUARD}
     return {
         "sfumato": __version__,
         "published": datetime.now(tz=UTC).date().isoformat(),
@@ -77,6 +79,17 @@ GUARD = (
     "A text that starts with = + - @, tab, CR or NUL, or with apostrophes before one of these, has one apostrophe "
     "more in front than the value (numbers excepted)."
 )
+
+
+def written_null(policy: Policy) -> str:
+    """How NULL stands in a CSV: as the first text that the policy reads as missing and that needs no quotes or guard.
+
+    >>> from types import SimpleNamespace as Some
+    >>> written_null(Some(source=Some(null=("a,b", "=x", "?"))))
+    '?'
+    """
+    fit = (text for text in policy.source.null if text == guarded(text) and not re.search(r'[",\r\n]|^\s|\s$', text))
+    return next(fit, "")
 
 
 def public_findings(verdict: Verdict, recoding: Recoding) -> list[dict[str, Any]]:

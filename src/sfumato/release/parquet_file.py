@@ -4,12 +4,9 @@ import base64
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sfumato.arrow import numbers
 from sfumato.release.published import Cells, Published
 
 _ROW_GROUP = 1 << 20
@@ -17,16 +14,11 @@ _ROW_GROUP = 1 << 20
 
 def write_parquet(published: Published, path: Path) -> None:
     """Write the table. Nothing but the types travels as metadata: no index, no statistics of rows that are gone."""
-    types = pa.schema([(name, _type(published, name)) for name in published.columns])
+    types = pa.schema([(name, published.types[name]) for name in published.columns])
     table = pa.table({name: _array(column) for name, column in published.columns.items()})
     with pq.ParquetWriter(path, table.schema, store_schema=False) as writer:
         writer.write_table(table, row_group_size=_ROW_GROUP)
         writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(types.serialize().to_pybytes())})
-
-
-def _type(published: Published, name: str) -> Any:
-    """Text where a column was recoded, else what it is in the source."""
-    return published.types[name] if name in published.recoded else published.table.type_of(name)
 
 
 def _array(column: Any) -> Any:
@@ -35,17 +27,9 @@ def _array(column: Any) -> Any:
         return _without_dictionary(column)
     if not pa.types.is_string(column.values.type):
         return column.arrow(column.values.type)
-    return _coded(column) if column.values.null_count else column.arrow(pa.dictionary(pa.int32(), pa.string()))
+    return column.arrow(pa.dictionary(pa.int32(), pa.string()))
 
 
 def _without_dictionary(column: Any) -> Any:
     """The values themselves: a dictionary may hold those of rows that are gone."""
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-
-
-def _coded(column: Cells) -> Any:
-    """With NULL as a missing code: Parquet's dictionaries have no NULL among their values."""
-    valid = column.values.is_valid()
-    places = np.cumsum(valid.cast(pa.int32()).to_numpy(), dtype=np.int32) - 1
-    codes = pc.if_else(valid.take(numbers(column.codes)), numbers(places[column.codes]), pa.scalar(None, pa.int32()))
-    return pa.DictionaryArray.from_arrays(codes, column.values.drop_null())

@@ -28,10 +28,9 @@ class Cells:
 
     def arrow(self, kind: Any) -> Any:
         """As an Arrow array of the given type."""
-        if not pa.types.is_dictionary(kind):
-            return coded(self.codes, self.values).dictionary_decode().cast(kind)
-        codes = numbers(self.codes).cast(kind.index_type)
-        return pa.DictionaryArray.from_arrays(codes, self.values.cast(kind.value_type), ordered=kind.ordered)
+        if pa.types.is_dictionary(kind):
+            return coded(self.codes, self.values, kind)
+        return self.values.cast(kind).take(numbers(self.codes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +64,7 @@ class Published:
 
     def native(self) -> Any:
         """The table as the kind that came in."""
-        if self.table.kind in {"pandas", "polars"}:
-            changed = {name: self.arrow.column(name) for name in self.recoded}
-            return restore(self.table, self.order, changed, list(self.columns))
-        if self.table.kind == "duckdb":
-            import duckdb  # noqa: PLC0415 - only for those who handed in a relation
-
-            return duckdb.from_arrow(self.arrow)
-        return self.arrow
+        return restore(self.table, self.order, self.arrow, self.recoded)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +89,20 @@ def publish_rows(table: Table, encoded: Encoded, recoding: Recoding, policy: Pol
     columns: dict[str, Any] = {}
     for name in table.arrow.column_names:
         if policy.columns[name].role is Role.PLAIN:
-            columns[name] = table.arrow.column(name).combine_chunks().take(places)
+            columns[name] = _compact(table.arrow.column(name).combine_chunks().take(places))
         else:
             columns[name] = fresh[name] if name in fresh else _cells(same[name].codes[order], same[name].values)
-    types = {field.name: pa.string() if field.name in fresh else field.type for field in table.arrow.schema}
+    types = {name: pa.string() if name in fresh else table.type_of(name) for name in columns}
     return Published(table, order, columns, types, frozenset(fresh))
+
+
+def _compact(column: Any) -> Any:
+    """A plain column with only the values that occur: a dictionary may hold those of rows that are gone."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    found = column.dictionary_decode().dictionary_encode()
+    codes = found.indices.cast(column.type.index_type)
+    return pa.DictionaryArray.from_arrays(codes, found.dictionary, ordered=column.type.ordered)
 
 
 def _relabelled(encoded: Encoded, recoding: Recoding, drawn: Drawn, order: IntArray) -> dict[str, Cells]:

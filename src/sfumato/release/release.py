@@ -125,7 +125,7 @@ class Release:
             return public / "table.parquet"
         from sfumato.release.csv_file import write_csv  # noqa: PLC0415 - only for CSV
 
-        write_csv(self.published, public / "table.csv", null=next(iter(self.policy.source.null), ""))
+        write_csv(self.published, public / "table.csv", null=accounts.written_null(self.policy))
         return public / "table.csv"
 
 

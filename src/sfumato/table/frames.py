@@ -56,9 +56,18 @@ def kind_of(frame: Any) -> str:
     )
 
 
-def restore(table: Table, order: NDArray[np.int64], recoded: Mapping[str, Any], names: list[str]) -> Any:
-    """The published table as the kind that came in: rows `order`, columns of `recoded` in place of theirs."""
-    return {"pandas": _pandas, "polars": _polars}[table.kind](table.native, order, recoded, names)
+def restore(table: Table, order: NDArray[np.int64], published: Any, recoded: frozenset[str]) -> Any:
+    """The published table as the kind that came in.
+
+    `published` is it as Arrow, made of the rows `order`; columns that are not `recoded` are taken from what came in,
+    so that they keep types that Arrow does not have.
+    """
+    if table.kind == "duckdb":
+        return _duckdb(table.native, published, recoded)
+    if table.kind not in {"pandas", "polars"}:
+        return published
+    changed = {name: published.column(name) for name in recoded}
+    return {"pandas": _pandas, "polars": _polars}[table.kind](table.native, order, changed, published.column_names)
 
 
 def _names(frame: Any, kind: str) -> list[str]:
@@ -136,6 +145,27 @@ def _polars(frame: Any, order: NDArray[np.int64], recoded: Mapping[str, Any], na
         return taken.cast(pl.String).cast(pl.Enum(_used(taken))) if isinstance(taken.dtype, pl.Enum) else taken
 
     return pl.DataFrame([column(name).alias(name) for name in names])
+
+
+def _duckdb(relation: Any, published: Any, recoded: frozenset[str]) -> Any:
+    import duckdb  # noqa: PLC0415 - only for those who handed in a relation
+
+    types = dict(zip(relation.columns, relation.types, strict=True))
+    cells = [
+        _quoted(name) if name in recoded else f"CAST({_quoted(name)} AS {_kind(types[name], published.column(name))})"
+        for name in published.column_names
+    ]
+    named = (f"{cell} AS {_quoted(name)}" for cell, name in zip(cells, published.column_names, strict=True))
+    return duckdb.from_arrow(published).select(*(duckdb.SQLExpression(cell) for cell in named))
+
+
+def _kind(kind: Any, column: Any) -> str:
+    """A DuckDB type in SQL; of an ENUM only the values that some row holds."""
+    if kind.id != "enum":
+        return str(kind)
+    held = set(column.unique().to_pylist())
+    values = [value for value in dict(kind.children)["values"] if value in held]
+    return "ENUM(" + ", ".join("'" + value.replace("'", "''") + "'" for value in values) + ")"
 
 
 def _used(column: Any) -> list[str]:

@@ -16,7 +16,7 @@ from sfumato.verifier.sql import text, unguarded
 _LINE, _LONG_LINE = 2_000_000, 200_000_000
 _OPTIONS = (
     "delim = ',', quote = '\"', escape = '\"', allow_quoted_nulls = false, strict_mode = true, null_padding = false, "
-    "header = true, auto_detect = false, compression = 'none', hive_partitioning = false"
+    "header = true, new_line = '\\n', auto_detect = false, compression = 'none', hive_partitioning = false"
 )
 
 
