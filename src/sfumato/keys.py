@@ -128,7 +128,7 @@ def among(packed: Packed, chosen: IntArray) -> NDArray[np.bool_]:
     if packed.span <= _DENSE:
         table = np.zeros(packed.span, dtype=np.bool_)
         table[chosen] = True
-        return table[packed.keys]
+        return table.take(packed.keys)
     return np.isin(packed.keys, chosen)
 
 

@@ -74,7 +74,7 @@ class Roller:
     def roll_up(self, source: Frequencies, node: Node) -> Frequencies:
         """The set at a node that generalizes the source's, each tuple mapped and equal ones added up."""
         lifted = [
-            codes if low == high else _lift(hierarchy, low, high)[codes]
+            codes if low == high else _lift(hierarchy, low, high).take(codes)
             for codes, hierarchy, low, high in zip(
                 source.columns[: len(node)], self.hierarchies, source.node, node, strict=True
             )

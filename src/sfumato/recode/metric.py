@@ -83,7 +83,7 @@ class Additive(Metric):
         sizes = grouped.classes.sizes[chosen]
         left = np.ones(len(sizes))
         for levels, level, label in zip(self.cells, node, grouped.labels(chosen), strict=False):
-            left -= levels[level][label]
+            left -= levels[level].take(label)
         return left * sizes
 
     def _mean(self, attribute: Attribute, level: int, cell: FloatArray) -> float:

@@ -126,10 +126,15 @@ def _tied(state: _State) -> Node | None:
 
 
 def _chain(state: _State, node: Node) -> list[Node]:
-    """From a node to the top, always by the step below which most nodes are open, then by the cheapest."""
-    covered = _open(state).astype(np.int64)
-    for axis in range(covered.ndim):
-        covered = covered.cumsum(axis=axis)  # so that each node counts the open ones below it
+    """From a node to the top, always by the step below which most nodes are open, then by the cheapest.
+
+    Without suppression, witnesses rule nodes out all over the lattice; then the cheapest step alone is better.
+    """
+    covered = np.zeros(state.floor.shape, dtype=np.int64)
+    if state.evaluator.requirement.limit:
+        covered = _open(state).astype(np.int64)
+        for axis in range(covered.ndim):
+            covered = covered.cumsum(axis=axis)  # so that each node counts the open ones below it
     chain = [node]
     while steps := list(state.evaluator.lattice.parents(chain[-1])):
         chain.append(min(steps, key=lambda step: (-covered[step], state.start[step], step)))

@@ -60,7 +60,7 @@ def _labels(attribute: Attribute, level: int) -> Labels:
     texts = attribute.hierarchy.labels[level]
     lift = narrow(attribute.hierarchy.matrix[:, level], len(texts))
     climbed = np.full(len(texts), float(level))
-    return Labels(lift[attribute.column.codes], texts, attribute.hierarchy.loss[level], climbed, level)
+    return Labels(lift.take(attribute.column.codes), texts, attribute.hierarchy.loss[level], climbed, level)
 
 
 def _failing(labels: Mapping[str, Labels], failing: list[IntArray]) -> BoolArray:

@@ -12,6 +12,8 @@ from sfumato.classes import BoolArray, IntArray
 from sfumato.encode import Encoded
 from sfumato.recode.lattice import Lattice, Node
 
+_BLOCK = 1 << 16
+
 
 class Witnesses:
     """Turns classes that are too small into nodes that are out."""
@@ -26,16 +28,24 @@ class Witnesses:
 
     def sizes(self, witness: int) -> IntArray:
         """The size of one tuple's class at every node."""
-        strides = np.cumprod((1, *self.lattice.shape[:0:-1]))[::-1]
-        place = np.zeros(len(self.tuples), dtype=np.min_scalar_type(self.lattice.size))
-        for matrix, codes, stride in zip(self.matrices, self.tuples.quasi, strides, strict=True):
-            agree = (matrix == matrix[codes[witness]]).argmax(axis=1)  # the first level at which they agree
-            place += (agree * stride).astype(place.dtype)[codes]
-        sizes = np.bincount(place, weights=self.tuples.counts, minlength=self.lattice.size)
-        sizes = sizes.reshape(self.lattice.shape)
+        steps = self._steps(witness)
+        counted = np.zeros(self.lattice.size)
+        for start in range(0, len(self.tuples), _BLOCK):  # a block stays in the processor's cache
+            part = slice(start, start + _BLOCK)
+            place = sum(step.take(codes[part]) for step, codes in zip(steps, self.tuples.quasi, strict=True))
+            counted += np.bincount(place, weights=self.tuples.counts[part], minlength=len(counted))
+        sizes = counted.reshape(self.lattice.shape)
         for axis in range(sizes.ndim):
             sizes = sizes.cumsum(axis=axis)
         return sizes.astype(np.int64)
+
+    def _steps(self, witness: int) -> list[IntArray]:
+        """Per attribute and value, the first level at which it agrees with the witness, as a step in the lattice."""
+        strides = np.cumprod((1, *self.lattice.shape[:0:-1]))[::-1]
+        return [
+            (matrix == matrix[codes[witness]]).argmax(axis=1) * stride
+            for matrix, codes, stride in zip(self.matrices, self.tuples.quasi, strides, strict=True)
+        ]
 
     def _locate(self, node: Node, labels: tuple[int, ...]) -> int:
         """A tuple of the class with these labels at this node."""

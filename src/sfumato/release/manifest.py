@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sfumato._version import __version__
 from sfumato.encode import Encoded
 from sfumato.models import TCloseness
@@ -148,9 +146,7 @@ def _column(name: str, published: Published, recoding: Recoding, policy: Policy)
         entry["level"] = recoding.levels[name]
     column = published.columns[name]
     assert isinstance(column, Cells)  # noqa: S101 - quasi-identifiers are always coded; this tells the type checker
-    texts = column.values.cast("string").to_pylist()
-    used = np.unique(column.codes)
-    labels = [texts[i] for i in used]
+    labels = column.values.cast("string").to_pylist()
     return entry | ({"labels": labels} if len(labels) <= _LISTED else {"different_labels": len(labels)})
 
 

@@ -91,7 +91,7 @@ def publish_rows(table: Table, encoded: Encoded, recoding: Recoding, policy: Pol
         if policy.columns[name].role is Role.PLAIN:
             columns[name] = _compact(table.arrow.column(name).combine_chunks().take(places))
         else:
-            columns[name] = fresh[name] if name in fresh else _cells(same[name].codes[order], same[name].values)
+            columns[name] = fresh[name] if name in fresh else _cells(same[name].codes.take(order), same[name].values)
     types = {name: pa.string() if name in fresh else table.type_of(name) for name in columns}
     return Published(table, order, columns, types, frozenset(fresh))
 
@@ -108,12 +108,12 @@ def _compact(column: Any) -> Any:
 def _relabelled(encoded: Encoded, recoding: Recoding, drawn: Drawn, order: IntArray) -> dict[str, Cells]:
     """The columns that are text now, whatever they were: generalized quasi-identifiers, and the individuals."""
     fresh = {
-        name: _cells(labels.codes[order], texts(labels.texts))
+        name: _cells(labels.codes.take(order), texts(labels.texts))
         for name, labels in recoding.labels.items()
         if labels.level != 0
     }
     if encoded.individual is not None:
-        fresh[encoded.individual.name] = _persons(encoded.individual.codes[order], drawn.pseudonyms)
+        fresh[encoded.individual.name] = _persons(encoded.individual.codes.take(order), drawn.pseudonyms)
     return fresh
 
 
@@ -123,7 +123,7 @@ def _persons(codes: Codes, pseudonyms: list[str]) -> Cells:
     order = np.argsort(names)
     place = np.empty(len(names), dtype=np.int64)
     place[order] = np.arange(len(names))
-    return _cells(narrow(place, len(names))[codes], texts(names[order].tolist()))
+    return _cells(narrow(place, len(names)).take(codes), texts(names[order].tolist()))
 
 
 def _cells(codes: Codes, values: Any) -> Cells:
@@ -133,4 +133,4 @@ def _cells(codes: Codes, values: Any) -> Cells:
         return Cells(codes, values)
     place = np.zeros(len(values), dtype=np.int64)
     place[used] = np.arange(len(used))
-    return Cells(narrow(place, len(used))[codes], values.take(numbers(used)))
+    return Cells(narrow(place, len(used)).take(codes), values.take(numbers(used)))

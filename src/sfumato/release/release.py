@@ -38,6 +38,7 @@ class Release:
     encoded: Encoded
     recoding: Recoding
     published: Published
+    input_digest: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
     @cached_property
@@ -101,7 +102,7 @@ class Release:
                 self.recoding,
                 self.policy,
                 utility=self.utility,
-                input_digest=self.source.digest,
+                input_digest=self.input_digest,
             )
             _write_json(public / "manifest.json", account)
             _write_json(private / "audit.json", record)
@@ -152,12 +153,15 @@ def prepare(
     with _timed(seconds, "read"):
         table = _table(data, rules)
         encoded = encode(table, rules)
-    with _timed(seconds, "search"), ThreadPoolExecutor(1) as pool:  # rows are shuffled while the search runs
+    # rows are shuffled and the input is hashed while the search runs: they need no lock of Python's
+    with _timed(seconds, "search"), ThreadPoolExecutor(1) as pool:
         drawn = pool.submit(Drawn.for_table, encoded, Randomness(rules.search.seed))
+        hashed = pool.submit(digest, table.path) if table.path else None
         recoding = recode(encoded, rules, progress)
     with _timed(seconds, "recode"):
         published = publish_rows(table, encoded, recoding, rules, drawn.result())
-    return Release(rules, table, encoded, recoding, published, seconds)
+    input_digest = hashed.result() if hashed else None
+    return Release(rules, table, encoded, recoding, published, input_digest, seconds)
 
 
 def _table(data: Any, policy: Policy) -> Table:

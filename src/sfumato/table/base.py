@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,14 +16,14 @@ class Table:
     """The columns a policy may use, as Arrow, and the object they came from.
 
     `kind` is ``file``, ``arrow``, ``pandas``, ``polars`` or ``duckdb``; `native` is what the caller
-    handed in (``None`` for a file); `digest` is the SHA-256 of the input, for the private audit; `schema` has the
+    handed in (``None`` for a file); `path` is where the file is; `schema` has the
     types of the source where `arrow` holds its text coded.
     """
 
     arrow: Any
     kind: str = "file"
     native: Any = None
-    digest: str | None = None
+    path: Path | None = None
     schema: Any = None
 
     @property

@@ -28,7 +28,7 @@ def read(path: Path, policy: Policy) -> Table:
     except _DAMAGED as error:
         raise _unreadable(path, kind, error) from None
     check_rows(arrow)
-    return Table(arrow, digest=digest(path), schema=schema)
+    return Table(arrow, path=path, schema=schema)
 
 
 def column_names(path: Path, source: Source) -> list[str]:
