@@ -22,6 +22,9 @@ from sfumato.recode.witness import Witnesses
 _SUBSETS = 3
 """Subsets of attributes up to this size are searched first, for what they rule out."""
 
+_FEW = 200_000
+"""With more tuples than this, counting them for every subset costs more than it saves."""
+
 _WITNESSES = 20
 """So many classes are asked, at the most; later ones tell little that is new."""
 
@@ -95,7 +98,7 @@ def optimal(evaluator: Evaluator, progress: Progress | None = None) -> Evaluatio
     """The passing node of least loss, or nothing where none passes."""
     state = _State.of(evaluator)
     state.learn(evaluator.evaluate(evaluator.lattice.top))
-    if evaluator.requirement.limit:  # without suppression, witnesses are the cheaper way
+    if evaluator.requirement.limit and len(evaluator.encoded.tuples) <= _FEW:  # without it, witnesses are cheaper
         state.floor[~survivors(evaluator, _SUBSETS)] = np.inf
     while (node := _lowest(state)) is not None:
         _bisect(state, _chain(state, node))
