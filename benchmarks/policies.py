@@ -7,7 +7,6 @@ from typing import Any
 
 from benchmarks.cases import Case
 from benchmarks.data import source_of
-
 from sfumato.datasets import adult_arx_folder, adult_arx_policy, adult_folder, adult_policy, synthetic_adult_policy
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from benchmarks.tables import report
 
 import sfumato
+from benchmarks.tables import report
 
 _DIGITS = 4
 

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+
 from benchmarks.measure import Measured, measure, middle
 
 

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from benchmarks.cases import Case, Target, chosen, every_case
 from benchmarks.policies import toml
 from benchmarks.tables import report
