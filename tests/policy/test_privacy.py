@@ -1,11 +1,13 @@
 """The [[privacy]] tables, and what they ask of [columns]."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sfumato.policy import load
+from sfumato.errors import PolicyError
+from sfumato.policy import Policy, load
 
 Refused = Callable[..., str]
 
@@ -62,3 +64,16 @@ def test_several_columns(refused: Refused) -> None:
     table = {"model": "alpha-k-anonymity", "k": 2, "alpha": 0.5, "columns": ["illness", "ilness"]}
     message = refused("privacy", 1, to=table, key="privacy[1].columns[1]")
     assert message.endswith("; did you mean illness?")
+
+
+def test_one_column_has_one_file_of_costs(tmp_path: Path) -> None:
+    """Two general distances over one column with different costs are refused: the verifier keeps one file a column."""
+    for name in ("one.csv", "two.csv"):
+        (tmp_path / name).write_text("flu,HIV,1\n")
+    rule = {"model": "t-closeness", "column": "illness", "t": 0.5, "distance": "emd"}
+    document = {
+        "columns": {"sex": {"role": "quasi", "hierarchy": "suppress"}, "illness": {"role": "sensitive"}},
+        "privacy": [rule | {"costs": "one.csv"}, rule | {"costs": "two.csv"}],
+    }
+    with pytest.raises(PolicyError, match=r"privacy\[1\].costs: 'illness' has the costs 'one.csv' already"):
+        Policy.read(document, folder=tmp_path)

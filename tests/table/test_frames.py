@@ -219,3 +219,17 @@ def test_duckdb_types_are_kept(rules: Rules) -> None:
     relation = duckdb.sql("SELECT 'a' AS q, 1::HUGEINT AS p, 'x'::ENUM('x') AS s FROM range(3)")
     found = sf.anonymize(relation, rules({"q": "quasi", "p": "plain", "s": "sensitive"})).table
     assert [str(kind) for kind in found.types] == ["VARCHAR", "HUGEINT", "ENUM('x')"]
+
+
+def test_plain_text_beyond_what_an_array_addresses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Text of more bytes than a text array can address is published all the same (the limit lowered for the test)."""
+    monkeypatch.setattr("sfumato.release.published._ADDRESSED", 10)
+    rows = pa.table({"q": ["a", "a"], "note": ["a long remark", "=another one"]})
+    policy = {
+        "columns": {"q": {"role": "quasi", "hierarchy": "suppress"}, "note": {"role": "plain"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    release = sf.anonymize(rows, policy)
+    assert sorted(release.table.column("note").to_pylist()) == ["=another one", "a long remark"]
+    release.save(tmp_path / "out")
+    assert "'=another one" in (tmp_path / "out" / "public" / "table.csv").read_text()

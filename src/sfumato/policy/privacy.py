@@ -35,6 +35,16 @@ def check_privacy(columns: Mapping[str, Column], privacy: Sequence[models.Model]
     for index, (model, table) in enumerate(zip(privacy, written, strict=True)):
         for name in model.looks_at:
             _check_sensitive(name, columns, f"privacy[{index}]{_naming(table, name)}")
+    _check_costs(written)
+
+
+def _check_costs(tables: Sequence[Mapping[str, object]]) -> None:
+    """One column has one file of costs: the audit keeps them by column."""
+    files: dict[object, object] = {}
+    for index, table in enumerate(tables):
+        known = files.setdefault(table.get("column"), table["costs"]) if table.get("costs") else None
+        if known is not None and known != table["costs"]:
+            raise PolicyError(f"{table['column']!r} has the costs {known!r} already", key=f"privacy[{index}].costs")
 
 
 def _model(value: object, key: str, folder: Path) -> models.Model:

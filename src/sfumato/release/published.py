@@ -18,6 +18,8 @@ from sfumato.release.shuffle import Randomness
 from sfumato.table import Table
 from sfumato.table.frames import restore
 
+_ADDRESSED = (1 << 31) - 1
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -89,11 +91,21 @@ def publish_rows(table: Table, encoded: Encoded, recoding: Recoding, policy: Pol
     columns: dict[str, Any] = {}
     for name in table.arrow.column_names:
         if policy.columns[name].role is Role.PLAIN:
-            columns[name] = _compact(table.arrow.column(name).combine_chunks().take(places))
+            columns[name] = _compact(_roomy(table.arrow.column(name)).combine_chunks().take(places))
         else:
             columns[name] = fresh[name] if name in fresh else _cells(same[name].codes.take(order), same[name].values)
     types = {name: pa.string() if name in fresh else table.type_of(name) for name in columns}
+    types |= {name: column.type for name, column in columns.items() if _is_large(column)}
     return Published(table, order, columns, types, frozenset(fresh))
+
+
+def _roomy(column: Any) -> Any:
+    """Text of more bytes than an Arrow text array can address, as the kind that can."""
+    return column.cast(pa.large_string()) if pa.types.is_string(column.type) and column.nbytes > _ADDRESSED else column
+
+
+def _is_large(column: Any) -> bool:
+    return not isinstance(column, Cells) and bool(pa.types.is_large_string(column.type))
 
 
 def _compact(column: Any) -> Any:
