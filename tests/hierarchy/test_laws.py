@@ -39,13 +39,14 @@ def _product(factors: Sequence[int]) -> int:
 def test_intervals(lawful: Lawful, values: list[str | None], bins: list[int], origin: int, data: st.DataObject) -> None:
     """Intervals nest for any widths and origin, cut at any bottom and top."""
     bottom, top = data.draw(st.none() | st.integers(-90, 0)), data.draw(st.none() | st.integers(0, 90))
-    lawful(Intervals(bins, origin=origin, bottom=bottom, top=top).bind(values, column="x"), values)
+    spec = Intervals(bins, origin=origin, bottom=bottom, top=top, integers=False)
+    lawful(spec.bind(values, column="x"), values)
 
 
 @given(columns(st.integers(-40, 40).map(str) | st.decimals(-40, 40, places=2).map(str)), widths())
 def test_intervals_in_a_domain(lawful: Lawful, values: list[str | None], bins: list[int]) -> None:
     """Losses over a declared domain grow from level to level and end at 1."""
-    tree = Intervals(bins, domain=[-40, 40]).bind(values, column="x")
+    tree = Intervals(bins, domain=[-40, 40], integers=False).bind(values, column="x")
     lawful(tree, values)
     assert tree.loss[-1].tolist() == [1.0]
 

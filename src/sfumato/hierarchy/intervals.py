@@ -20,7 +20,9 @@ class Intervals:
 
     Bins start at `origin`, so that no label depends on the extremes that happen to be in the data. Values
     below `bottom` and from `top` on share one label each; `domain` is the lowest and the highest value there
-    can be, both included, and what losses are measured on. `integers` is found from the values when left out.
+    can be, both included, and what losses are measured on. `integers` says that values are whole numbers and bins
+    are written ``35-39``; left out, it is so where all that is declared is whole. It is never found from the values:
+    one record would change the labels of all.
 
     >>> Intervals([5, 10], top=80).bind(["37", "83"], column="age").labels
     (('37', '83'), ('35-39', '80+'), ('30-39', '80+'), ('*',))
@@ -56,7 +58,7 @@ class Intervals:
             "top": {"type": "number", "description": "Values from it on share one label (top coding)."},
             "integers": {
                 "type": "boolean",
-                "description": "Whether all values are integers; found from the values when left out.",
+                "description": "Whether all values are integers; true when left out, if widths and bounds are.",
             },
         },
         "required": ["intervals"],
@@ -90,7 +92,7 @@ class Intervals:
         ratios = self._read(values, column)
         scale = math.lcm(*{known[1] for known in ratios if known}, *self._denominators())
         numbers = [known and known[0] * (scale // known[1]) for known in ratios]
-        bins = self._bins(scale, whole=self._whole(ratios), extra=values.count(None))
+        bins = self._bins(scale, whole=self._whole, extra=values.count(None))
         outside = [value for value, n in zip(values, numbers, strict=True) if n is not None and bins.outside(n)]
         remedy = "widen the domain, or take them in with bottom or top"
         refuse(outside, column=column, fault="outside of its domain", remedy=remedy)
@@ -105,12 +107,14 @@ class Intervals:
         remedy = "mend them, or declare their text as null"
         strange = [value for value, known in read if value is not None and known is None]
         refuse(strange, column=column, fault="not finite numbers", remedy=remedy)
-        broken = [value for value, known in read if known and known[1] != 1] if self.integers else []
-        refuse(broken, column=column, fault="not integers", remedy="mend them, or leave out integers = true")
+        broken = [value for value, known in read if known and known[1] != 1] if self._whole else []
+        refuse(broken, column=column, fault="not integers", remedy="say integers = false, for bins as [35, 40)")
         return ratios
 
-    def _whole(self, ratios: Sequence[Ratio | None]) -> bool:
-        return all(known[1] == 1 for known in ratios if known) if self.integers is None else self.integers
+    @property
+    def _whole(self) -> bool:
+        """Whether bins are of whole numbers: as declared, or as the declared numbers suggest."""
+        return all(denominator == 1 for denominator in self._denominators()) if self.integers is None else self.integers
 
     def _denominators(self) -> list[int]:
         ends = (self.origin, self.bottom, self.top, *(self.domain or ()), *self.intervals)
