@@ -27,8 +27,8 @@ def test_left() -> None:
 
 
 def test_short_values_are_all_stars() -> None:
-    """A value shorter than the mask keeps its length, so that no label changes with the longest."""
-    assert paths(Mask("right"), "4350", "12", None)[1:] == [["12", "1*", "**", "**", "*"], [None] * 4 + ["*"]]
+    """A value that is masked in full is the root at once, so that no label changes with the longest value."""
+    assert paths(Mask("right"), "4350", "12", None)[1:] == [["12", "1*", "*", "*", "*"], [None] * 4 + ["*"]]
 
 
 @given(codes, st.text("ab01", min_size=6, max_size=9), st.sampled_from(["left", "right"]))

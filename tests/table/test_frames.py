@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -233,3 +234,76 @@ def test_plain_text_beyond_what_an_array_addresses(monkeypatch: pytest.MonkeyPat
     assert sorted(release.table.column("note").to_pylist()) == ["=another one", "a long remark"]
     release.save(tmp_path / "out")
     assert "'=another one" in (tmp_path / "out" / "public" / "table.csv").read_text()
+
+
+def _two(**columns: object) -> dict[str, Any]:
+    roles = {name: {"role": "quasi", "hierarchy": "suppress"} for name in columns}
+    return {"columns": roles, "privacy": [{"model": "k-anonymity", "k": 2}]}
+
+
+def test_what_is_done_to_the_frame_later_does_not_show() -> None:
+    """The table that is handed out is made of the verified cells, whatever happened to the caller's frame since."""
+    frame = pandas.DataFrame({"sex": list("ffmm")})
+    release = sf.anonymize(frame, _two(sex=1))
+    frame["sex"] = ["SECRET1", "SECRET2", "m", "m"]
+    assert sorted(release.table["sex"]) == list("ffmm")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [["f", "f", None, float("nan")], [Decimal("1.0"), Decimal("1.00"), Decimal(2), Decimal("2.0")]],
+    ids=["missing", "decimals"],
+)
+def test_values_that_count_as_one_come_out_as_one(values: list[Any]) -> None:
+    """Two spellings of one value would tell the rows of a class apart."""
+    release = sf.anonymize(pandas.DataFrame({"x": pandas.Series(values, dtype=object)}), _two(x=1))
+    assert release.privacy[0]["achieved"] == {"k": 2}
+    assert len({repr(value) for value in release.table["x"]}) == 2
+
+
+def test_an_arrow_dictionary_in_pandas_forgets_values_of_suppressed_rows() -> None:
+    """No dictionary that travels with the frame holds a value that only a suppressed row had."""
+    kind = pandas.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    frame = pandas.DataFrame({"x": pandas.Series(["f", "f", "m", "m", "CANARY"], dtype=kind)})
+    release = sf.anonymize(frame, _two(x=1) | {"algorithm": {"suppression": 0.2}})
+    assert release.suppressed == 1
+    assert release.table["x"].dtype == kind
+    assert "CANARY" not in str(pa.Table.from_pandas(release.table).column("x").chunk(0).dictionary)
+
+
+def test_an_ordered_dictionary_keeps_its_order() -> None:
+    """Of an ordered dictionary the values that are published stay in their order, in every role."""
+    cells = pa.array(["high", "low", "mid", "low", "high", "mid", "never"]).dictionary_encode()
+    known = pa.array(["low", "never", "mid", "high"])
+    places = pa.array([known.to_pylist().index(value) for value in cells.to_pylist()], pa.int32())
+    column = pa.DictionaryArray.from_arrays(places, known, ordered=True)
+    rows = pa.table({"q": column, "s": column, "p": column})
+    policy = {
+        "columns": {
+            "q": {"role": "quasi", "hierarchy": "suppress"},
+            "s": {"role": "sensitive"},
+            "p": {"role": "plain"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "algorithm": {"suppression": 0.2},
+    }
+    release = sf.anonymize(rows, policy)
+    assert release.levels == {"q": 0}
+    for name in rows.column_names:
+        published = release.table.column(name).chunk(0)
+        assert published.type == column.type
+        assert published.dictionary.to_pylist() == ["low", "mid", "high"]
+
+
+def test_a_seed_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever uses a seed on the command line is told that it is not for publishing."""
+    from sfumato.cli.main import _run
+
+    (tmp_path / "raw.csv").write_text("q\na\na\n")
+    (tmp_path / "policy.toml").write_text(
+        '[data]\nsource = "raw.csv"\n[columns]\nq = { role = "quasi", hierarchy = "suppress" }\n'
+        '[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
+    )
+    arguments = ["anonymize", str(tmp_path / "policy.toml"), "--out", str(tmp_path / "out"), "--json"]
+    assert _run([*arguments, "--seed", "1"]) == 0
+    assert capsys.readouterr().err.startswith("warning: a seed was used")

@@ -170,30 +170,43 @@ def test_distinct_l_diversity(seed: int, persons: bool) -> None:
     assert all(found.achieved == {"l": least} for found in findings)
 
 
+def people(part: Rows, persons: bool) -> int:
+    """Different persons of a class, or its rows."""
+    return len({row["who"] for row in part}) if persons else len(part)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_entropy_l_diversity(seed: int) -> None:
-    """The exponential of the smallest entropy is reached and no more; l = 1 always is."""
+@pytest.mark.parametrize("persons", [False, True])
+def test_entropy_l_diversity(seed: int, persons: bool) -> None:
+    """The exponential of the smallest entropy is reached and no more; a class counts for no more than its persons."""
     rows = random_rows(seed)
     least = min(
-        math.exp(-sum(n / len(part) * math.log(n / len(part)) for n in counts(part))) for part in classes_of(rows)
+        min(math.exp(-sum(n / len(part) * math.log(n / len(part)) for n in counts(part))), people(part, persons))
+        for part in classes_of(rows)
     )
     bounds = (1.0, max(least - 1e-6, 1.0), least + 1e-6)
-    findings = agree(rows, [{"model": "entropy-l-diversity", "column": "s", "l": bound} for bound in bounds])
+    findings = agree(
+        rows, [{"model": "entropy-l-diversity", "column": "s", "l": bound} for bound in bounds], persons=persons
+    )
     assert [found.satisfied for found in findings] == [True, True, False]
     assert findings[0].achieved["l"] == pytest.approx(least)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("place", [1, 2, 3])
-def test_recursive_l_diversity(seed: int, place: int) -> None:
-    """The top value is strictly below c times the tail; no c will do where there is no tail."""
+@pytest.mark.parametrize("persons", [False, True])
+def test_recursive_l_diversity(seed: int, place: int, persons: bool) -> None:
+    """The top value is strictly below c times the tail; no c will do where there is no tail, or too few persons."""
     rows = random_rows(seed)
-    pairs = [(counts(part)[0], sum(counts(part)[place - 1 :])) for part in classes_of(rows)]
-    poor = min(len(counts(part)) for part in classes_of(rows))
+    pairs = [
+        (counts(part)[0], sum(counts(part)[place - 1 :]) if people(part, persons) >= place else 0)
+        for part in classes_of(rows)
+    ]
+    poor = min(min(len(counts(part)), people(part, persons)) for part in classes_of(rows))
     least = max((Fraction(top, tail) for top, tail in pairs if tail), default=Fraction(1))
     factors = (float(least), float(least) * 1.001, 0.5, 3)
     rules = [{"model": "recursive-l-diversity", "column": "s", "c": c, "l": place} for c in factors]
-    for c, found in zip(factors, agree(rows, rules), strict=True):
+    for c, found in zip(factors, agree(rows, rules, persons=persons), strict=True):
         exact = least if c == float(least) else Fraction(str(c))
         assert found.satisfied is all(top < exact * tail for top, tail in pairs)
         expected = {"c": float(least), "l": place} if all(tail for _, tail in pairs) else {"l": poor}

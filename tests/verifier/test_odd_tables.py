@@ -11,7 +11,7 @@ import pytest
 
 from sfumato import anonymize
 from sfumato.errors import NotVerified
-from sfumato.verifier import Needs, Promise, verify, verify_table
+from sfumato.verifier import Asked, Needs, Promise, verify, verify_table
 from sfumato.verifier.examine import examine
 from sfumato.verifier.opening import open_file
 
@@ -45,7 +45,7 @@ def test_names_that_differ_in_case_or_look_like_sql(kind: str, tmp_path: Path) -
     verdict = verify(folder)
     assert verdict.complaints == ()
     assert (verdict.rows, verdict.classes) == (8, 2)
-    assert not verify(folder, requirements=[{"model": "k-anonymity", "k": 5}]).satisfied
+    assert not verify(folder, asked=Asked([{"model": "k-anonymity", "k": 5}])).satisfied
 
 
 @KINDS
@@ -59,7 +59,7 @@ def test_guarded_cells_are_compared_as_they_were(kind: str, cell: str, tmp_path:
     close = {"model": "t-closeness", "column": "illness", "t": 0, "distance": "kl"}
     folder = anonymize(table, rules(roles(["sex", "illness"], "illness"), kind, alpha, close)).save(tmp_path / "r")
     assert verify(folder).complaints == ()
-    [finding] = verify(folder, requirements=[{**alpha, "alpha": 0.4, "values": [cell]}]).privacy
+    [finding] = verify(folder, asked=Asked([{**alpha, "alpha": 0.4, "values": [cell]}])).privacy
     assert (finding.satisfied, finding.achieved) == (False, {"alpha": 0.5})
 
 
@@ -73,10 +73,10 @@ def test_null_is_a_label_and_a_value_of_its_own(made: Any, kind: str, null: str)
     release = made(table, kind=kind, columns=columns, privacy=[{"model": "k-anonymity", "k": 3}], data={"null": [null]})
     verdict = verify(release.folder)
     assert (verdict.complaints, verdict.classes) == ((), 4)
-    failing = verify(release.folder, requirements=[{"model": "k-anonymity", "k": 4}]).complaints
+    failing = verify(release.folder, asked=Asked([{"model": "k-anonymity", "k": 4}])).complaints
     assert len(failing) == 3
     assert verify(
-        release.folder, requirements=[{"model": "distinct-l-diversity", "column": "illness", "l": 3}]
+        release.folder, asked=Asked([{"model": "distinct-l-diversity", "column": "illness", "l": 3}])
     ).satisfied
 
 

@@ -1,12 +1,14 @@
 """A release that was changed after publication, with and without the tracks covered."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sfumato.verifier import Verdict, verify
+from sfumato.errors import InputError
+from sfumato.verifier import Asked, Verdict, verify
 
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 Rows = list[dict[str, Any]]
@@ -198,8 +200,8 @@ def test_an_extra_file_is_reported(made: Any, name: str) -> None:
 def test_other_requirements_replace_the_promised_ones(made: Any) -> None:
     """A reader may ask for more or less than was promised."""
     release = made()
-    assert verify(release.folder, requirements=[{"model": "k-anonymity", "k": 1}]).satisfied
-    verdict = verify(release.folder, requirements=[{"model": "k-anonymity", "k": 150}])
+    assert verify(release.folder, asked=Asked([{"model": "k-anonymity", "k": 1}])).satisfied
+    verdict = verify(release.folder, asked=Asked([{"model": "k-anonymity", "k": 150}]))
     assert verdict.privacy[0].required == {"k": 150}
     assert says(verdict, "fewer than 150")
 
@@ -209,3 +211,23 @@ def test_a_manifest_signed_anew_is_found_out_by_the_private_account(made: Any) -
     release = made()
     release.rewrite(published="1999-01-01")
     assert says(verify(release.folder), "manifest.json is not the file that was published")
+
+
+def test_a_policy_with_other_roles_is_no_yardstick(made: Any) -> None:
+    """A policy in which a plain column identifies people does not "hold" for a release made without that."""
+    release = made()
+    roles = {column["name"]: column["role"] for column in release.manifest["columns"]}
+    plain = next(name for name, role in roles.items() if role == "plain")
+    rules = release.manifest["promise"]
+    assert verify(release.folder, asked=Asked(rules, roles)).satisfied
+    with pytest.raises(InputError, match=f"other roles than the release has to '{plain}'"):
+        verify(release.folder, asked=Asked(rules, roles | {plain: "quasi"}))
+
+
+def test_more_suppressed_rows_than_allowed_are_found_out(made: Any) -> None:
+    """The limit that the manifest states binds the rows that the audit says were suppressed."""
+    release = made()
+    audit = json.loads((release.folder / "private" / "audit.json").read_text())
+    rows = audit["input"]["rows"]
+    release.rewrite("private/audit.json", input={**audit["input"], "rows": rows + 50}, suppressed={"rows": 50})
+    assert says(verify(release.folder), "50 rows were suppressed, more than the share of")

@@ -75,14 +75,15 @@ def _distinct(rule: Rule, members: Sequence[Row], world: World) -> bool:
     return bool(min(len(_counts(members, rule["column"])), _people(members, world)) >= rule["l"])
 
 
-def _entropy(rule: Rule, members: Sequence[Row], _: World) -> bool:
+def _entropy(rule: Rule, members: Sequence[Row], world: World) -> bool:
     entropy = -sum(share * math.log(share) for share in _shares(members, rule["column"]).values())
-    return bool(entropy >= math.log(rule["l"]) - 1e-9)
+    return bool(min(entropy, math.log(_people(members, world))) >= math.log(rule["l"]) - 1e-9)
 
 
-def _recursive(rule: Rule, members: Sequence[Row], _: World) -> bool:
+def _recursive(rule: Rule, members: Sequence[Row], world: World) -> bool:
     counts = sorted(_counts(members, rule["column"]).values(), reverse=True)
-    return bool(counts[0] < _number(rule["c"]) * sum(counts[rule["l"] - 1 :]))
+    enough = _people(members, world) >= rule["l"]
+    return bool(enough and counts[0] < _number(rule["c"]) * sum(counts[rule["l"] - 1 :]))
 
 
 def _close(rule: Rule, members: Sequence[Row], world: World) -> bool:

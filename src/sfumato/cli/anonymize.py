@@ -19,7 +19,7 @@ def anonymize(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Make a release: the table of the policy, private by its requirements, verified, in a folder."""
-    from sfumato.cli.show import progress, show_release
+    from sfumato.cli.show import progress, show_release, warn
     from sfumato.policy import load
     from sfumato.release import prepare
     from sfumato.release.folder import check_target
@@ -32,3 +32,5 @@ def anonymize(
         release = prepare(None, rules, progress=bar)
         release.save(out, force=force)
     show_release(release, out, as_json=as_json)
+    if rules.search.seed is not None:
+        warn("a seed was used, so whoever guesses it can undo the shuffling: for tests and papers, not to publish")

@@ -116,6 +116,11 @@ def show_utility(utility: Utility, *, as_json: bool) -> None:
     )
 
 
+def warn(sentence: str) -> None:
+    """One sentence on standard error that stops nothing."""
+    print(f"warning: {sentence}", file=sys.stderr)  # noqa: T201 - this is where warnings go
+
+
 def print_json(content: Mapping[str, Any]) -> None:
     """One JSON object on standard output."""
     print(json.dumps(content, allow_nan=False))  # noqa: T201 - this is where output goes

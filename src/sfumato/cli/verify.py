@@ -15,12 +15,12 @@ def verify(
     from sfumato.cli.show import show_verdict
     from sfumato.verifier import verify as check
 
-    requirements = None
+    asked = None
     if policy is not None:
         from sfumato.policy import load
-        from sfumato.release.manifest import requirements as promised
+        from sfumato.release.manifest import asked as asked_by
 
-        requirements = promised(load(policy))
-    verdict = check(folder, requirements=requirements)
+        asked = asked_by(load(policy))
+    verdict = check(folder, asked=asked)
     show_verdict(verdict, as_json=as_json)
     raise typer.Exit(0 if verdict.satisfied else 1)

@@ -77,8 +77,9 @@ class Mask:
 
     def _masked(self, value: str, stars: int) -> str:
         if self.length is None:
-            kept = max(len(value) - stars, 0)
-            stars = len(value) - kept
+            kept = len(value) - stars
+            if kept <= 0:
+                return ROOT  # as its own length would tell, and as the root: a longer value elsewhere changes nothing
         else:
             kept = min(self.length - stars, len(value))
         return value[:kept] + ROOT * stars if self.mask == "right" else ROOT * stars + value[len(value) - kept :]

@@ -43,30 +43,34 @@ class EntropyLDiversity(ColumnEntry):
 
     def holds(self, classes: Classes) -> BoolArray:
         """Whether each class is uncertain enough."""
-        passing: BoolArray = self._entropies(classes) >= math.log(self.l) - TOLERANCE
+        passing: BoolArray = self._reached(classes) >= math.log(self.l) - TOLERANCE
         return passing
 
     def achieved(self, classes: Classes) -> dict[str, float | int]:
-        """The exponential of the smallest entropy."""
-        return {"l": math.exp(self._entropies(classes).min()) if len(classes) else 0}
+        """The exponential of the smallest entropy, or the people of the smallest class where rows name them."""
+        return {"l": math.exp(self._reached(classes).min()) if len(classes) else 0}
 
     def doomed(self, classes: Classes) -> FloatArray:
-        """By averaging; all of a class with fewer than l values.
+        """By averaging; all of a class with fewer than l values or people.
 
         The entropy H of a class is at least the average of its parts'. Parts that pass have log l at
         least, parts that fail, a share f of the rows, have 0 at least: H >= (1 - f) log l. So
         f >= 1 - H / log l. Both tolerances are taken off, one for passing parts, one for rounding.
         """
         goal, entropies = math.log(self.l), self._entropies(classes)
-        failing = entropies < goal - TOLERANCE
+        failing = ~self.holds(classes)
         share = (goal - entropies - 2 * TOLERANCE) / max(goal, TOLERANCE)
-        values = distinct(looked_at(classes, self.column), len(classes))
+        values = np.minimum(distinct(looked_at(classes, self.column), len(classes)), classes.persons)
         hopeless = np.log(np.maximum(values, 1)) < goal - 2 * TOLERANCE
         return doom(failing, np.where(hopeless, 1.0, share) * classes.sizes, classes.sizes)
 
     def hint(self, whole: Classes) -> str:
         """No split into classes beats the entropy of the table (Exercise 8)."""
         return f"l can be at most {rounded_down(float(self.achieved(whole)['l']))}"
+
+    def _reached(self, classes: Classes) -> FloatArray:
+        """Entropies; where rows name individuals no more than that of its people, since one person hides nobody."""
+        return np.minimum(self._entropies(classes), np.log(classes.persons))
 
     def _entropies(self, classes: Classes) -> FloatArray:
         lines = looked_at(classes, self.column)

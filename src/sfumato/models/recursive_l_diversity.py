@@ -60,16 +60,16 @@ class RecursiveLDiversity(ColumnEntry):
     def achieved(self, classes: Classes) -> dict[str, float | int]:
         """The least c that is not enough, at this l.
 
-        Where a class has fewer than l values no c would do: then there is no c, and l is the number of
-        values of the poorest class.
+        Where a class has fewer than l values, or people, no c would do: then there is no c, and l is the
+        number of values, or people, of the poorest class.
         """
         top, tail = self._spread(classes)
         if (tail == 0).any():
-            return {"l": int(distinct(looked_at(classes, self.column), len(classes)).min())}
+            return {"l": int(self._values(classes).min())}
         return {"c": float((top / tail).max(initial=0.0)), "l": self.l}
 
     def doomed(self, classes: Classes) -> FloatArray:
-        """By averaging; all of a class with fewer than l values.
+        """By averaging; all of a class with fewer than l values or people.
 
         g = top - c tail is convex and grows with the class, so g of a class is at most the sum over its
         parts. Parts that pass are below 0, parts that fail, F rows in all, are at most F (their tail is
@@ -77,8 +77,7 @@ class RecursiveLDiversity(ColumnEntry):
         """
         top, tail = self._spread(classes)
         surplus = top - floor_times(self.c, tail)
-        values = distinct(looked_at(classes, self.column), len(classes))
-        rows = np.where(values < self.l, classes.sizes, surplus)
+        rows = np.where(self._values(classes) < self.l, classes.sizes, surplus)
         # With the floor, a fraction of a row is rounded up, as `doom` would.
         return doom(top >= ceil_times(self.c, tail), rows, classes.sizes)
 
@@ -94,7 +93,11 @@ class RecursiveLDiversity(ColumnEntry):
         size = len(classes)
         top = summed(owner, np.where(place == 0, count, 0), size).astype(np.int64)
         head = summed(owner, np.where(place < self.l - 1, count, 0), size).astype(np.int64)
-        return Spread(top, classes.sizes - head)
+        return Spread(top, np.where(classes.persons < self.l, 0, classes.sizes - head))
+
+    def _values(self, classes: Classes) -> IntArray:
+        """Different values; where rows name individuals no more than its people, since one person hides nobody."""
+        return np.minimum(distinct(looked_at(classes, self.column), len(classes)), classes.persons)
 
 
 def _by_count(lines: Histogram) -> tuple[IntArray, IntArray, IntArray]:

@@ -20,7 +20,7 @@ from sfumato.release.published import Cells, Published
 from sfumato.table.guard import guarded
 from sfumato.table.read import digest
 from sfumato.utility import Utility
-from sfumato.verifier import Needs, Promise, Verdict
+from sfumato.verifier import Asked, Needs, Promise, Verdict
 
 _LISTED = 200
 """Columns with more labels than this are described by their number."""
@@ -29,7 +29,8 @@ PROTECTS = (
     "Each published row shares its quasi-identifier values with the other rows of its class, and each class meets "
     "every requirement under 'promise'. The adversary is assumed to know that a person is in the table and that "
     "person's quasi-identifiers. Not covered: columns of role plain, knowledge of sensitive values from elsewhere, "
-    "other releases about the same people."
+    "other releases about the same people. Where rows carry pseudonyms, somebody who knows several rows of a person "
+    "may find the one pseudonym that stands in all their classes."
 )
 
 
@@ -38,18 +39,29 @@ def requirements(policy: Policy) -> list[dict[str, Any]]:
     return [{"model": model.name, **model.required} for model in policy.privacy]
 
 
+def asked(policy: Policy) -> Asked:
+    """A policy as the verifier takes it, to check a release against."""
+    roles = {name: str(column.role) for name, column in policy.columns.items()}
+    return Asked(tuple(requirements(policy)), roles, costs(policy))
+
+
+def costs(policy: Policy) -> dict[str, dict[tuple[str, str], float]]:
+    """The ground distances of general earth mover's distances, by column."""
+    compared = [model for model in policy.privacy if isinstance(model, TCloseness)]
+    return {model.column: dict(model.costs.pairs) for model in compared if model.costs is not None}
+
+
 def promise(encoded: Encoded, policy: Policy) -> Promise:
     """What the verifier has to check, with what it needs to know of the whole input."""
     compared = [model for model in policy.privacy if isinstance(model, TCloseness)]
     needs = {model.column: _needs(encoded, model.column) for model in compared}
-    costs = {model.column: dict(model.costs.pairs) for model in compared if model.costs is not None}
     return Promise(
         encoded.names,
         tuple(encoded.sensitive),
         encoded.individual.name if encoded.individual else None,
         tuple(requirements(policy)),
         needs,
-        costs,
+        costs(policy),
     )
 
 
@@ -119,7 +131,7 @@ def audit(
         "levels": None if recoding.levels is None else dict(recoding.levels),
         "utility": utility.as_json(),
         "needs": {name: needs.as_json() for name, needs in known.needs.items()},
-        "costs": {name: [[a, b, cost] for (a, b), cost in costs.items()] for name, costs in known.costs.items()},
+        "costs": {name: [[a, b, cost] for (a, b), cost in pairs.items()] for name, pairs in known.costs.items()},
     }
 
 

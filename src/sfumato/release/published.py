@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.arrow import coded, numbers, texts
 from sfumato.classes import IntArray
@@ -59,14 +60,24 @@ class Published:
         """The table as Arrow, every column in the type it came in or as text where it was recoded."""
         return pa.table(
             {
-                name: column.arrow(self.types[name]) if isinstance(column, Cells) else column
+                name: self._in_order(name, column.arrow(self.types[name]) if isinstance(column, Cells) else column)
                 for name, column in self.columns.items()
             }
         )
 
+    def _in_order(self, name: str, column: Any) -> Any:
+        """An ordered dictionary in the order of the source's, as far as its values are published."""
+        kind = column.type
+        if not (pa.types.is_dictionary(kind) and kind.ordered):
+            return column
+        known = self.table.arrow.column(name).combine_chunks().dictionary.unique()
+        used = known.filter(pc.is_in(known, column.dictionary))
+        indices = pc.index_in(column.dictionary, used).take(column.indices).cast(kind.index_type)
+        return pa.DictionaryArray.from_arrays(indices, used, ordered=True)
+
     def native(self) -> Any:
         """The table as the kind that came in."""
-        return restore(self.table, self.order, self.arrow, self.recoded)
+        return restore(self.table, self.arrow, self.recoded)
 
 
 @dataclass(frozen=True, eq=False)

@@ -117,6 +117,8 @@ class Release:
             _write_json(public / "manifest.json", account)
             _write_json(private / "audit.json", record | {"manifest_sha256": digest(public / "manifest.json")})
             (private / "report.html").write_text(report(self), encoding="utf-8")
+        for path in private.iterdir():
+            path.chmod(0o600)  # so that a copy of a file alone stays private too
 
     def _write_table(self, public: Path) -> Path:
         if self.policy.publish.format == "parquet":

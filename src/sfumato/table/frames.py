@@ -3,12 +3,10 @@
 No library is imported to find out what somebody handed us: the module of its type says it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.policy import Policy
@@ -56,18 +54,21 @@ def kind_of(frame: Any) -> str:
     )
 
 
-def restore(table: Table, order: NDArray[np.int64], published: Any, recoded: frozenset[str]) -> Any:
-    """The published table as the kind that came in.
+def restore(table: Table, published: Any, recoded: frozenset[str]) -> Any:
+    """The published table, an Arrow one, as the kind that came in.
 
-    `published` is it as Arrow, made of the rows `order`; columns that are not `recoded` are taken from what came in,
-    so that they keep types that Arrow does not have.
+    It is made of the verified cells alone: from what came in only the types are taken, never a value. Values that Arrow
+    holds for one (``None`` and ``nan``, 1.0 and 1.00) would tell rows of a class apart, and the caller may have changed
+    the frame since.
     """
-    if table.kind == "duckdb":
-        return _duckdb(table.native, published, recoded)
-    if table.kind not in {"pandas", "polars"}:
-        return published
-    changed = {name: published.column(name) for name in recoded}
-    return {"pandas": _pandas, "polars": _polars}[table.kind](table.native, order, changed, published.column_names)
+    return {"pandas": _pandas, "polars": _polars, "duckdb": _duckdb}.get(table.kind, _as_is)(
+        table.native, published, recoded
+    )
+
+
+def _as_is(native: Any, published: Any, recoded: frozenset[str]) -> Any:
+    del native, recoded
+    return published
 
 
 def _names(frame: Any, kind: str) -> list[str]:
@@ -119,32 +120,39 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _pandas(frame: Any, order: NDArray[np.int64], recoded: Mapping[str, Any], names: list[str]) -> Any:
+def _pandas(frame: Any, published: Any, recoded: frozenset[str]) -> Any:
     import pandas as pd  # noqa: PLC0415 - only for those who have it
 
-    columns = {}
-    for name in names:
+    def column(name: str) -> Any:
+        cells = published.column(name)
         if name in recoded:
-            columns[name] = recoded[name].to_pandas()
-        else:
-            column = frame[name].iloc[order].reset_index(drop=True)
-            # categories that no published row holds would tell of rows that are not there
-            columns[name] = (
-                column.cat.remove_unused_categories() if isinstance(column.dtype, pd.CategoricalDtype) else column
-            )
-    return pd.DataFrame(columns)
+            return cells.to_pandas()
+        kind = frame[name].dtype
+        if isinstance(kind, pd.CategoricalDtype):
+            held = set(cells.unique().to_pylist())
+            used = [value for value in kind.categories if value in held]
+            return pd.Series(pd.Categorical(cells.to_pandas(), categories=used, ordered=kind.ordered))
+        if isinstance(kind, pd.ArrowDtype):
+            return pd.Series(pd.array(cells, dtype=pd.ArrowDtype(cells.type)))
+        if kind == "object":
+            return cells.to_pandas().astype(object)
+        return pd.Series(pd.array(cells, dtype=pd.ArrowDtype(cells.type))).astype(kind)
+
+    return pd.DataFrame({name: column(name) for name in published.column_names})
 
 
-def _polars(frame: Any, order: NDArray[np.int64], recoded: Mapping[str, Any], names: list[str]) -> Any:
+def _polars(frame: Any, published: Any, recoded: frozenset[str]) -> Any:
     import polars as pl  # noqa: PLC0415 - only for those who have it
 
     def column(name: str) -> Any:
-        if name in recoded:
-            return pl.Series(name, pl.from_arrow(recoded[name]))
-        taken = frame[name].gather(order)
-        return taken.cast(pl.String).cast(pl.Enum(_used(taken))) if isinstance(taken.dtype, pl.Enum) else taken
+        cells = pl.Series(name, pl.from_arrow(published.column(name)))
+        kind = pl.String if name in recoded else frame[name].dtype
+        if isinstance(kind, pl.Enum):
+            held = set(cells.cast(pl.String).unique().to_list())
+            kind = pl.Enum([category for category in kind.categories if category in held])
+        return cells.cast(pl.String).cast(kind) if isinstance(kind, pl.Enum | pl.Categorical) else cells.cast(kind)
 
-    return pl.DataFrame([column(name).alias(name) for name in names])
+    return pl.DataFrame([column(name) for name in published.column_names])
 
 
 def _duckdb(relation: Any, published: Any, recoded: frozenset[str]) -> Any:
@@ -166,9 +174,3 @@ def _kind(kind: Any, column: Any) -> str:
     held = set(column.unique().to_pylist())
     values = [value for value in dict(kind.children)["values"] if value in held]
     return "ENUM(" + ", ".join("'" + value.replace("'", "''") + "'" for value in values) + ")"
-
-
-def _used(column: Any) -> list[str]:
-    """The categories of a polars Enum that some row holds, in their order."""
-    held = set(column.unique().to_list())
-    return [category for category in column.dtype.categories if category in held]

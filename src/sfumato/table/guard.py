@@ -4,7 +4,7 @@ import re
 
 _RISKY = re.compile(r"'*[=+\-@\t\r\0]")
 _ADDED = re.compile(r"'+[=+\-@\t\r\0]")
-_NEGATIVE = re.compile(r"-(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_NEGATIVE = re.compile(r"-(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def guarded(text: str) -> str:

@@ -71,11 +71,11 @@ def distinct(counts: Counts, rule: Rule) -> Check:
 
 
 def entropy(counts: Counts, rule: Rule) -> Check:
-    """Entropy at least log l."""
-    bits = "greatest(-sum(r / n * ln(r / n)), 0)"
+    """Entropy at least log l; that of so many persons at the most, where rows name them."""
+    bits = f"(SELECT id, greatest(-sum(r / n * ln(r / n)), 0) AS bits FROM {counts.pairs(rule['column'])} GROUP BY id)"
     return Check(
-        f"SELECT id, {bits} >= ln({float(rule['l'])!r}) - {_TOLERANCE} AS ok, exp({bits}) AS figure "
-        f"FROM {counts.pairs(rule['column'])} GROUP BY id",
+        f"SELECT b.id, least(b.bits, ln(p.persons)) >= ln({float(rule['l'])!r}) - {_TOLERANCE} AS ok, "
+        f"least(exp(b.bits), p.persons) AS figure FROM {bits} b JOIN persons p ON p.id = b.id",
         {"l": "coalesce(min(figure), 0)"},
         f"'has the entropy of ' || round(figure, 4) || ' equally frequent values, fewer than {rule['l']}'",
         "figure",
@@ -83,16 +83,20 @@ def entropy(counts: Counts, rule: Rule) -> Check:
 
 
 def recursive(counts: Counts, rule: Rule) -> Check:
-    """The most frequent value less than c times those from the l-th on; no c does where there are fewer than l."""
+    """The most frequent value less than c times those from the l-th on.
+
+    No c does where there are fewer than l values, or fewer than l persons where rows name them.
+    """
     over, under = exact(rule["c"])
     ranked = (
-        f"SELECT *, row_number() OVER (PARTITION BY id ORDER BY r DESC) AS place FROM {counts.pairs(rule['column'])}"
+        f"SELECT a.*, p.persons, row_number() OVER (PARTITION BY a.id ORDER BY r DESC) AS place "
+        f"FROM {counts.pairs(rule['column'])} a JOIN persons p ON p.id = a.id"
     )
-    tail = f"coalesce(sum(r) FILTER (place >= {rule['l']}), 0)"
+    tail = f"coalesce(sum(r) FILTER (place >= {rule['l']} AND persons >= {rule['l']}), 0)"
     poor = "bool_or(figure IS NULL)"
     return Check(
         f"SELECT id, {times(under, 'max(r)')} < {times(over, tail)} AS ok, max(r) / nullif({tail}, 0) AS figure, "
-        f"count(*) AS values FROM ({ranked}) GROUP BY id",
+        f"least(count(*), max(persons)) AS values FROM ({ranked}) GROUP BY id",
         {
             "c": f"CASE WHEN NOT {poor} THEN max(figure) END",
             "l": f"coalesce(CASE WHEN {poor} THEN min(values) ELSE {rule['l']} END, 0)",

@@ -18,29 +18,43 @@ from sfumato.verifier.problems import (
     promise_problems,
     stated_problems,
 )
-from sfumato.verifier.promise import Promise
+from sfumato.verifier.promise import Asked, Promise
 from sfumato.verifier.published import in_memory
 from sfumato.verifier.verdict import Verdict
 
 
-def verify(folder: str | Path, *, requirements: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
+def verify(folder: str | Path, *, asked: Asked | None = None) -> Verdict:
     """Re-check a published release from its files.
 
-    `folder` is the release or its ``public`` part. `requirements` (a policy's [[privacy]] tables) stand in place
-    of what the manifest promises. Raises `NotVerified` where a file is missing or cannot be read, and
+    `folder` is the release or its ``public`` part. What is `asked`, a policy, stands in place of what the manifest
+    promises. Raises `NotVerified` where a file is missing or cannot be read, and
     `InputError` where a requirement cannot be checked with what is at hand.
     """
     public = public_folder(Path(folder))
     manifest, audit = read_json(public / "manifest.json"), read_audit(public)
-    promise = promised(manifest, audit, requirements)
+    promise = _promise(manifest, audit, asked)
     check_rules(promise.requirements)
     path = table_path(public, manifest["table"])
     problems = manifest_problems(public, audit) + file_problems(public, manifest["files"])
     problems += promise_problems(manifest, audit)
     verdict = _examined(path, promise, manifest, audit)
-    if requirements is None and "privacy" in manifest:
+    if asked is None and "privacy" in manifest:
         problems += stated_problems(verdict.privacy, manifest["privacy"])
     return replace(verdict, problems=(*problems, *verdict.problems))
+
+
+def _promise(manifest: Mapping[str, Any], audit: Mapping[str, Any], asked: Asked | None) -> Promise:
+    """What is to be checked: the manifest's promise, or what is asked of a release with the same roles."""
+    if asked is None:
+        return promised(manifest, audit)
+    promise = promised(manifest, audit, asked.requirements)
+    differing = asked.differing(manifest["columns"]) if asked.roles else []
+    if differing:
+        raise InputError(
+            f"the policy gives other roles than the release has to {listing(differing)}; "
+            "a release is checked under the roles it was made with"
+        )
+    return replace(promise, costs=asked.costs) if asked.costs else promise
 
 
 def verify_table(table: Any, promise: Promise) -> Verdict:

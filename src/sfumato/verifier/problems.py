@@ -14,6 +14,9 @@ _SHOWN = 5
 _KEPT = ("model", "k", "alpha", "l", "c", "t", "distance", "column", "columns", "values", "refined")
 
 
+_ROUNDING = 1e-6
+
+
 def column_problems(found: Sequence[str], expected: Sequence[str]) -> list[str]:
     """Columns that are lacking, added, or in another order.
 
@@ -46,6 +49,9 @@ def number_problems(verdict: Verdict, manifest: Account, audit: Account) -> list
     kept = _number(audit, "input") - _number(audit, "suppressed")
     if not math.isnan(kept) and kept != verdict.rows:
         problems.append(f"the table has {verdict.rows:,} rows where the audit leaves {kept:,}")
+    limit, gone = manifest.get("suppression_limit", 1), _number(audit, "suppressed")
+    if not math.isnan(gone) and gone > limit * _number(audit, "input") + _ROUNDING:
+        problems.append(f"{gone:,} rows were suppressed, more than the share of {limit} that the manifest allows")
     return problems
 
 

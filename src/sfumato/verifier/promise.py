@@ -1,6 +1,6 @@
 """What a release promises, as plain data: all that the verifier knows besides the files."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,6 +64,24 @@ class Needs:
 def _are(values: Iterable[object], kinds: tuple[type, ...]) -> bool:
     """Whether all are of these types, whatever the annotations of JSON data hope for."""
     return all(type(value) in kinds for value in values)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody asks of a release in place of what its manifest promises: a policy, as plain data.
+
+    `requirements` are its [[privacy]] tables, `roles` the role of each column, `costs` as in `Promise`.
+    """
+
+    requirements: Sequence[Mapping[str, Any]]
+    roles: Mapping[str, str] = field(default_factory=dict)
+    costs: Mapping[str, Mapping[tuple[str, str], float]] = field(default_factory=dict)
+
+    def differing(self, columns: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Published columns that have another role here, and columns asked for that are not published."""
+        published = {column["name"]: column["role"] for column in columns}
+        asked = {name: role for name, role in self.roles.items() if role != "identifier"}
+        return sorted(name for name in published | asked if published.get(name) != asked.get(name))
 
 
 @dataclass(frozen=True)
