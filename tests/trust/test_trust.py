@@ -263,6 +263,29 @@ def test_trust_09_an_extreme_record_changes_no_other_label(rules: Rules) -> None
     assert {row: label for row, label in near.items() if row != 7} == far
 
 
+@pytest.mark.parametrize(
+    ("hierarchy", "values", "extremes"),
+    [
+        ({"intervals": [5, 10]}, ["31", "32", "33", "34"], ["77", "999", "-5"]),
+        ({"mask": "right"}, ["12", "13", "14", "15"], ["99", "CANARYLONG", "x"]),
+    ],
+    ids=["intervals", "mask"],
+)
+def test_trust_09_a_suppressed_record_changes_no_label(
+    rules: Rules, hierarchy: Any, values: list[str], extremes: list[str]
+) -> None:
+    """Whatever stands in the one row that is not published, the published labels are the same."""
+    found = set()
+    for extreme in extremes:
+        table = pa.table({"q": [*values, *values, extreme]})
+        policy = rules({"q": "quasi"}, k=4, suppression=0.2)
+        policy["columns"]["q"]["hierarchy"] = hierarchy
+        release = sf.anonymize(table, policy)
+        assert release.suppressed == 1
+        found.add(tuple(sorted(release.table["q"].to_pylist())))
+    assert len(found) == 1
+
+
 def test_trust_10_hierarchies_are_checked_first(rules: Rules, tmp_path: Path) -> None:
     """A hierarchy that misses values is refused with all of them, one with two parents for a leaf by its name."""
     table = pa.table({"job": ["nurse", "driver", "clerk"] * 2})
@@ -306,12 +329,14 @@ def test_trust_12_k_counts_persons(rules: Rules, saves: Saves, kind: str) -> Non
         sf.anonymize(table, rules(roles, k=5))
 
 
-def test_trust_12_l_counts_persons(rules: Rules) -> None:
-    """Two values of one person are not two persons' values."""
+@pytest.mark.parametrize("model", ["distinct-l-diversity", "entropy-l-diversity", "recursive-l-diversity"])
+def test_trust_12_l_counts_persons(rules: Rules, model: str) -> None:
+    """Two values of one person are not two persons' values, whatever the diversity."""
+    extra = {"c": 2.0} if model.startswith("recursive") else {}
     table = pa.table({"person": ["1", "1", "2", "3"], "q": ["a", "a", "b", "b"], "s": ["x", "y", "x", "y"]})
     policy = rules(
         {"person": "individual", "q": "quasi", "s": "sensitive"},
-        privacy=[{"model": "distinct-l-diversity", "column": "s", "l": 2}],
+        privacy=[{"model": model, "column": "s", "l": 2} | extra],
     )
     assert sf.anonymize(table, policy).table["q"].to_pylist() == ["*"] * 4
 

@@ -78,7 +78,7 @@ def _infeasible(encoded: Encoded, requirement: Requirement) -> Infeasible:
     failing = [model for model in requirement.models if not model.holds(whole).all()]
     reasons = "; ".join(f"{_described(model)} cannot be met: {model.hint(whole)}" for model in failing)
     if requirement.limit and reasons:
-        reasons += f" without suppression, and {requirement.limit:,} suppressed rows do not do; allow more of them"
+        reasons += f" where no row is suppressed, and suppressing {requirement.limit:,} rows is not enough"
     nearest = {key: float(value) for model in failing for key, value in model.achieved(whole).items()}
     return Infeasible(reasons or "no generalization meets the requirements together", nearest=nearest)
 

@@ -28,6 +28,10 @@ def _are_tables(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
 _KEYS: dict[str, Callable[[Any], bool]] = {
     "files": lambda value: isinstance(value, dict) and all(map(_is_hash, value.values())),
     "table": lambda value: isinstance(value, str),
@@ -37,8 +41,9 @@ _KEYS: dict[str, Callable[[Any], bool]] = {
     "classes": _is_count,
     "csv": lambda value: isinstance(value, dict) and isinstance(value.get("null"), str),
     "privacy": _are_tables,
+    "suppression_limit": _is_share,
 }
-_OPTIONAL = frozenset({"csv", "privacy"})
+_OPTIONAL = frozenset({"csv", "privacy", "suppression_limit"})
 _CHANGED = "it was changed after publication, or is of another version"
 
 

@@ -89,5 +89,8 @@ def against(release: "Release") -> Markup:
 
 
 def chance_of(release: "Release") -> str:
-    """The promise in one sentence."""
-    return f"The best chance of picking the right {unit(release)} is {chance(release.risk.highest)}."
+    """The promise in one sentence, and in two where a person's rows can be told to be one person's."""
+    best = f"The best chance of picking the right {unit(release)} is {chance(release.risk.highest)}"
+    if release.encoded.individual is None:
+        return f"{best}."
+    return f"{best}, for an adversary who knows one row of theirs; whoever knows several may do better."
