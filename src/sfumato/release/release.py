@@ -21,7 +21,7 @@ from sfumato.risk import Risk, risk_of
 from sfumato.table import Table, from_frame, read
 from sfumato.table.read import digest
 from sfumato.utility import Utility, measure
-from sfumato.verifier import Verdict, verify, verify_table
+from sfumato.verifier import Verdict, verify, verify_accounts, verify_table
 
 Progress = Callable[[int, int], None]
 
@@ -91,6 +91,7 @@ class Release:
         return target
 
     def _write(self, stage: Path) -> None:
+        """Table and accounts, the verdict on them, and the accounts again with the verdict's figures."""
         public, private = stage / "public", stage / "private"
         public.mkdir()
         private.mkdir(mode=0o700)
@@ -98,25 +99,25 @@ class Release:
             path = self._write_table(public)
             account = accounts.draft(self.published, self.recoding, self.policy, {path.name: path})
             record = accounts.audit(
-                self.encoded,
-                self.recoding,
-                self.policy,
-                utility=self.utility,
-                input_digest=self.input_digest,
+                self.encoded, self.recoding, self.policy, utility=self.utility, input_digest=self.input_digest
             )
             _write_json(public / "manifest.json", account)
             _write_json(private / "audit.json", record)
         with _timed(self.seconds, "verify"):
-            verdict = _passed(verify(stage))
-        self.__dict__["verdict"] = verdict
+            self.__dict__["verdict"] = _passed(verify(stage))
+        with _timed(self.seconds, "write"):
+            self._conclude(public, private, account, record)
+        _passed(verify_accounts(stage, self.verdict))
+
+    def _conclude(self, public: Path, private: Path, account: dict[str, Any], record: dict[str, Any]) -> None:
+        """Add what the verifier found to the accounts, and write the report."""
         from sfumato.release.report import report  # noqa: PLC0415 - not needed before a release is written
 
-        with _timed(self.seconds, "write"):
-            account["privacy"] = accounts.public_findings(verdict, self.recoding)
-            record |= {"privacy": self.privacy, "risk": self.risk.as_json(), "seconds": dict(self.seconds)}
-            _write_json(public / "manifest.json", account)
-            _write_json(private / "audit.json", record | {"manifest_sha256": digest(public / "manifest.json")})
-            (private / "report.html").write_text(report(self), encoding="utf-8")
+        account["privacy"] = accounts.public_findings(self.verdict, self.recoding)
+        record |= {"privacy": self.privacy, "risk": self.risk.as_json(), "seconds": dict(self.seconds)}
+        _write_json(public / "manifest.json", account)
+        _write_json(private / "audit.json", record | {"manifest_sha256": digest(public / "manifest.json")})
+        (private / "report.html").write_text(report(self), encoding="utf-8")
         for path in private.iterdir():
             path.chmod(0o600)  # so that a copy of a file alone stays private too
 

@@ -43,6 +43,16 @@ def verify(folder: str | Path, *, asked: Asked | None = None) -> Verdict:
     return replace(verdict, problems=(*problems, *verdict.problems))
 
 
+def verify_accounts(folder: Path, verdict: Verdict) -> Verdict:
+    """The accounts of a release once more, after figures were added to them; the table is the one of the verdict."""
+    public = public_folder(folder)
+    manifest, audit = read_json(public / "manifest.json"), read_audit(public)
+    promised(manifest, audit)
+    problems = manifest_problems(public, audit) + promise_problems(manifest, audit)
+    problems += number_problems(verdict, manifest, audit) + stated_problems(verdict.privacy, manifest["privacy"])
+    return replace(verdict, problems=(*verdict.problems, *problems))
+
+
 def _promise(manifest: Mapping[str, Any], audit: Mapping[str, Any], asked: Asked | None) -> Promise:
     """What is to be checked: the manifest's promise, or what is asked of a release with the same roles."""
     if asked is None:
