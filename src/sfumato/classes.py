@@ -16,6 +16,9 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
+_DENSE = 8
+"""Pairs are counted in a table where it has at most so many entries a line, else by a sort."""
+
 
 @dataclass(frozen=True, eq=False)
 class Domain:
@@ -142,8 +145,14 @@ def moved(histogram: Histogram, target: IntArray) -> Histogram:
 def tally(owner: IntArray, value: IntArray, count: IntArray, domain: Domain) -> Histogram:
     """A histogram from (class, value, rows) lines in any order, equal pairs added up."""
     width = len(domain.values)
-    pairs, place = np.unique(owner * width + value, return_inverse=True)
-    rows = np.bincount(place, weights=count, minlength=len(pairs)).astype(np.int64)
+    keys = owner * width + value
+    if int(keys.max(initial=0)) <= _DENSE * len(keys):
+        table = np.bincount(keys, weights=count)
+        pairs = np.flatnonzero(table)
+        rows = table[pairs].astype(np.int64)
+    else:
+        pairs, place = np.unique(keys, return_inverse=True)
+        rows = np.bincount(place, weights=count, minlength=len(pairs)).astype(np.int64)
     return Histogram(pairs // width, pairs % width, rows, domain)
 
 

@@ -5,12 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from sfumato.classes import Domain, IntArray
 from sfumato.coding import Coded, code
-from sfumato.hierarchy import Hierarchy
+from sfumato.hierarchy import Hierarchy, Spec
 from sfumato.keys import Codes, Packed, count, narrow, pack
 from sfumato.policy import Column, Policy, Role
 from sfumato.table import Table
@@ -20,11 +21,15 @@ _MANY = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """A quasi-identifier: its column, its hierarchy over exactly the values that occur, and its weight."""
+    """A quasi-identifier: its column, its hierarchy over exactly the values that occur, and its weight.
+
+    `spec` is what the policy declares of it: ranges and sets have no levels besides the values and ``*``.
+    """
 
     column: Coded
     hierarchy: Hierarchy
     weight: float
+    spec: Spec
 
     @property
     def name(self) -> str:
@@ -56,7 +61,10 @@ class Tuples:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A table as integers: what algorithms work on."""
+    """A table as integers: what algorithms work on.
+
+    `plain` are the columns that are published as they are: no algorithm looks at them.
+    """
 
     rows: int
     quasi: tuple[Attribute, ...]
@@ -64,6 +72,7 @@ class Encoded:
     individual: Coded | None
     domains: Mapping[str, Domain]
     tuples: Tuples
+    plain: Mapping[str, Any]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,7 +102,8 @@ def encode(table: Table, policy: Policy) -> Encoded:
         others[individual.name] = individual
         domains[individual.name] = _plain_domain(individual)
     tuples = _distinct(quasi, others)
-    return Encoded(table.rows, quasi, sensitive, individual, domains, tuples)
+    plain = {column.name: table.arrow.column(column.name) for column in policy.plain}
+    return Encoded(table.rows, quasi, sensitive, individual, domains, tuples, plain)
 
 
 def _code_all(table: Table, policy: Policy) -> dict[str, Coded]:
@@ -108,7 +118,8 @@ def _code_all(table: Table, policy: Policy) -> dict[str, Coded]:
 def attribute(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Attribute:
     """A quasi-identifier with its hierarchy bound to the values that occur."""
     assert rules.hierarchy is not None  # noqa: S101 - the policy has checked it; this tells the type checker
-    return Attribute(column, rules.hierarchy.bind(column.texts, column=column.name, nulls=nulls), rules.weight)
+    tree = rules.hierarchy.bind(column.texts, column=column.name, nulls=nulls)
+    return Attribute(column, tree, rules.weight, rules.hierarchy)
 
 
 def domain(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Domain:

@@ -23,6 +23,7 @@ ACCEPTED = [
     ("sets", Sets()),
     ({"ranges": True}, Ranges()),
     ({"ranges": True, "domain": [0, 2.5]}, Ranges(domain=(0, 2.5))),
+    ({"ranges": True, "integers": True}, Ranges(integers=True)),
     ({"intervals": [5, 10]}, Intervals((5, 10))),
     (
         {"intervals": [0.5], "origin": 1, "domain": [0, 9], "bottom": 1, "top": 8, "integers": False},
@@ -63,6 +64,7 @@ def test_file(folder: Path) -> None:
         ({"intervals": ["5"]}, f"{KEY}.intervals: must be a number, not '5'"),
         ({"ranges": False}, f"{KEY}.ranges: must be true, not False"),
         ({"ranges": True, "domain": "all"}, f"{KEY}.domain: must be [lowest, highest]"),
+        ({"ranges": True, "integers": "yes"}, f"{KEY}.integers: must be true or false, not 'yes'"),
         ({"mask": "up"}, f"{KEY}.mask: must be"),
         ({"dates": ["week", "day", "hour"]}, f"{KEY}.dates: unknown unit 'hour'"),
     ],
@@ -94,11 +96,10 @@ def test_a_folder_and_a_bad_file(folder: Path) -> None:
 
 @pytest.mark.parametrize("value", ["sets", {"ranges": True}])
 def test_open_ended(value: object, folder: Path) -> None:
-    """Ranges and sets have no levels, and say what to do about it."""
+    """Ranges and sets have no levels besides the values and the root."""
     spec = parse(value, folder=folder, key=KEY)
     assert not spec.levelled
-    with pytest.raises(HierarchyError, match=r"^column 'x': \w+ have no fixed levels, .* give it intervals, a file or"):
-        spec.bind(["1"], column="x")
+    assert spec.bind(["1"], column="x").labels == (("1",), ("*",))
 
 
 def test_every_key_is_described() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sfumato.errors import PolicyError
 from sfumato.policy import Column, Role, load
 
 Refused = Callable[..., str]
@@ -79,11 +80,22 @@ def test_sensitive_hierarchies_need_levels(value: object, refused: Refused) -> N
 
 
 @pytest.mark.parametrize("value", [{"ranges": True}, "sets"])
-def test_quasi_hierarchies_need_levels(value: object, refused: Refused) -> None:
-    """Ranges and sets are an error in a version of full-domain algorithms, with a way out."""
+def test_full_domain_algorithms_need_levels(value: object, refused: Refused) -> None:
+    """Ranges and sets are an error with an algorithm that works on levels, with a way out."""
     message = refused("columns", "age", "hierarchy", to=value, key="columns.age.hierarchy")
-    assert message.startswith("has no levels")
-    assert message.endswith('give levels, as in { intervals = [5, 10, 20] }, or "suppress"')
+    assert message.startswith("has no levels, which optimal needs; choose mondrian as the algorithm, or give levels")
+
+
+@pytest.mark.parametrize("value", [{"ranges": True}, "sets"])
+@pytest.mark.parametrize("algorithm", ["mondrian", "mondrian-relaxed", "auto"])
+def test_algorithms_without_levels(value: object, algorithm: str, good: dict[str, Any]) -> None:
+    """Ranges and sets are accepted with the algorithms that do without levels, and refused when another is chosen."""
+    good["columns"]["age"]["hierarchy"] = value
+    good["algorithm"]["name"] = algorithm
+    policy = load(good)
+    assert policy.search.name == algorithm
+    with pytest.raises(PolicyError, match=r"^columns\.age\.hierarchy: has no levels, which incognito needs"):
+        policy.replace(algorithm="incognito")
 
 
 def test_errors_of_a_hierarchy_name_its_key(refused: Refused) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sfumato.policy import Publish, Search, load
+from sfumato.policy.search import read_publish, read_search
 
 Refused = Callable[..., str]
 
@@ -51,11 +52,12 @@ def test_seed_has_an_end(refused: Refused) -> None:
     assert "at most" in refused("algorithm", "seed", to=1 << 20_000, key="algorithm.seed")
 
 
-@pytest.mark.parametrize("name", ["top-down", "mondrian", "tds", "anatomy", "condensation"])
+@pytest.mark.parametrize("name", ["bottom-up", "microaggregation", "tds", "anatomy", "condensation"])
 def test_algorithms_for_later(name: str, refused: Refused) -> None:
     """An algorithm of a coming version is known, and the error names those of this one."""
     message = refused("algorithm", "name", to=name, key="algorithm.name")
-    assert message == f"{name} is not in this version; choose auto, samarati, incognito or optimal"
+    known = "auto, samarati, incognito, optimal, progressive, top-down, mondrian or mondrian-relaxed"
+    assert message == f"{name} is not in this version; choose {known}"
 
 
 def test_unknown_algorithm(refused: Refused) -> None:
@@ -75,6 +77,21 @@ def test_keys_for_later(key: str, refused: Refused) -> None:
     """The keys of algorithms of a coming version are known."""
     message = refused("algorithm", key, to="distortion", key=f"algorithm.{key}")
     assert message == "is not in this version; leave it out"
+
+
+def test_improvement_is_a_matter_of_yes_or_no(refused: Refused) -> None:
+    """Whether to improve is true or false, and true where nothing is said."""
+    assert read_search({}).improve
+    assert not read_search({"improve": False}).improve
+    assert refused("algorithm", "improve", to="no", key="algorithm.improve") == "must be true or false, not 'no'"
+
+
+def test_ways_to_publish_ranges(refused: Refused) -> None:
+    """Ranges are published as a partition unless the policy says otherwise, and only in the ways there are."""
+    assert read_publish({}).ranges == "partition"
+    assert read_publish({"ranges": "boxes"}).ranges == "boxes"
+    message = refused("publish", "ranges", to="box", key="publish.ranges")
+    assert message == "must be partition, boxes or means, not 'box'; did you mean boxes?"
 
 
 @pytest.mark.parametrize("form", ["lossy-join", "anatomy", "synthetic"])

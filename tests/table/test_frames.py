@@ -285,7 +285,7 @@ def test_an_ordered_dictionary_keeps_its_order() -> None:
             "p": {"role": "plain"},
         },
         "privacy": [{"model": "k-anonymity", "k": 2}],
-        "algorithm": {"suppression": 0.2},
+        "algorithm": {"name": "optimal", "suppression": 0.2},
     }
     release = sf.anonymize(rows, policy)
     assert release.levels == {"q": 0}

@@ -10,6 +10,7 @@ Validation, the policy's schema and the manifest's `required` are all read off t
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -57,7 +58,8 @@ class Key:
         return self.default is MISSING
 
 
-def keys_of(model: Any) -> dict[str, Key]:
+@cache
+def keys_of(model: Any) -> Mapping[str, Key]:
     """The policy keys of a model, read off its annotated fields."""
     hints = get_type_hints(model, include_extras=True)
     notes = {item.name: hints[item.name].__metadata__ for item in fields(model)}

@@ -85,13 +85,10 @@ def _hierarchy(section: Section, role: Role, folder: Path) -> Spec | None:
 
 
 def _levelled(spec: Spec, role: Role, key: str) -> Spec:
-    """Refuses ranges and sets: every algorithm of this version works on levels, and so do distances."""
-    if spec.levelled:
-        return spec
-    if role is Role.SENSITIVE:
+    """Refuses ranges and sets of a sensitive column: distances need levels."""
+    if role is Role.SENSITIVE and not spec.levelled:
         raise PolicyError("a sensitive hierarchy is for distances and needs levels; give a tree", key=key)
-    why = "has no levels, and the algorithms that do without are not in this version"
-    raise PolicyError(f'{why}; give levels, as in {{ intervals = [5, 10, 20] }}, or "suppress"', key=key)
+    return spec
 
 
 def _weight(section: Section, role: Role) -> float:

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 
 from sfumato.errors import PolicyError
 from sfumato.policy.columns import Column, Role
+from sfumato.policy.search import UNLEVELLED
 from sfumato.policy.section import dotted
+
+_SUCH_AS = 'as in { intervals = [5, 10, 20] }, a file or "suppress"'
 
 
 def check_columns(columns: Mapping[str, Column]) -> None:
@@ -23,6 +26,23 @@ def check_columns(columns: Mapping[str, Column]) -> None:
         weight = dotted("columns", quasi[0].name, "weight")
         raise PolicyError("every quasi-identifier has weight 0; give one of them more", key=weight)
     _check_individuals(with_role(columns, Role.INDIVIDUAL))
+
+
+def check_levels(columns: Mapping[str, Column], algorithm: str) -> None:
+    """Ranges and sets only with an algorithm that does without levels.
+
+    >>> from sfumato.hierarchy import Sets
+    >>> check_levels({"town": Column("town", Role.QUASI, Sets())}, "optimal")
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: columns.town.hierarchy: has no levels, which optimal needs; choose mondrian as the
+    algorithm, or give levels, as in { intervals = [5, 10, 20] }, a file or "suppress"
+    """
+    if algorithm in UNLEVELLED:
+        return
+    for column in with_role(columns, Role.QUASI):
+        if column.hierarchy is not None and not column.hierarchy.levelled:
+            why = f"has no levels, which {algorithm} needs; choose mondrian as the algorithm, or give levels"
+            raise PolicyError(f"{why}, {_SUCH_AS}", key=dotted("columns", column.name, "hierarchy"))
 
 
 def with_role(columns: Mapping[str, Column], role: Role) -> tuple[Column, ...]:

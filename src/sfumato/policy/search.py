@@ -5,13 +5,12 @@ from fractions import Fraction
 
 from sfumato.policy.section import Section
 
-ALGORITHMS = ("auto", "samarati", "incognito", "optimal")
+FULL_DOMAIN = ("samarati", "incognito", "optimal")
+LOCAL = ("progressive", "top-down", "mondrian", "mondrian-relaxed")
+UNLEVELLED = ("auto", "mondrian", "mondrian-relaxed")
+ALGORITHMS = ("auto", *FULL_DOMAIN, *LOCAL)
 LATER_ALGORITHMS = (
-    "progressive",
-    "top-down",
     "bottom-up",
-    "mondrian",
-    "mondrian-relaxed",
     "microaggregation",
     "tds",
     "anatomy",
@@ -21,10 +20,11 @@ METRICS = ("ncp", "distortion", "height", "precision", "discernibility", "averag
 FORMS = ("generalized",)
 LATER_FORMS = ("lossy-join", "anatomy", "synthetic")
 FORMATS = ("csv", "parquet")
+RANGES = ("partition", "boxes", "means")
 
-SEARCH_KEYS = ("name", "suppression", "seed", "metric")
+SEARCH_KEYS = ("name", "suppression", "seed", "metric", "improve")
 LATER_SEARCH_KEYS = ("score", "class")
-PUBLISH_KEYS = ("form", "format")
+PUBLISH_KEYS = ("form", "format", "ranges")
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Search:
     suppression: Fraction = Fraction(0)
     seed: int | None = None
     metric: str = "ncp"
+    improve: bool = True
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Publish:
 
     form: str = "generalized"
     format: str = "csv"
+    ranges: str = "partition"
 
 
 def read_search(value: object) -> Search:
@@ -67,6 +69,7 @@ def read_search(value: object) -> Search:
         suppression=Fraction(str(section.number("suppression", most=1) or 0)),  # as written, not as a float
         seed=section.whole("seed"),
         metric=section.choice("metric", METRICS) or "ncp",
+        improve=section.flag("improve", default=True),
     )
 
 
@@ -74,10 +77,11 @@ def read_publish(value: object) -> Publish:
     """The [publish] table.
 
     >>> read_publish({"format": "parquet"})
-    Publish(form='generalized', format='parquet')
+    Publish(form='generalized', format='parquet', ranges='partition')
     """
     section = Section.of(value, "publish", PUBLISH_KEYS)
     return Publish(
         form=section.choice("form", FORMS, later=LATER_FORMS) or "generalized",
         format=section.choice("format", FORMATS) or "csv",
+        ranges=section.choice("ranges", RANGES) or "partition",
     )

@@ -123,6 +123,13 @@ class Section:
             return value
         raise self.wrong(name, f"must be a number {'of at least 0' if most == inf else f'from 0 to {most}'}")
 
+    def flag(self, name: str, *, default: bool) -> bool:
+        """The true or false under `name`, or `default` where it is left out."""
+        value = self.table.get(name, default)
+        if isinstance(value, bool):
+            return value
+        raise self.wrong(name, "must be true or false")
+
     def choice(self, name: str, known: Iterable[str], *, later: Iterable[str] = ()) -> str | None:
         """One of `known` under `name`, or None where it is left out."""
         value, choices = self.text(name), tuple(known)

@@ -2,7 +2,7 @@
 
 from sfumato import hierarchy, models
 from sfumato.policy.columns import Role
-from sfumato.policy.search import ALGORITHMS, FORMATS, FORMS, METRICS
+from sfumato.policy.search import ALGORITHMS, FORMATS, FORMS, METRICS, RANGES
 
 Json = dict[str, object]
 
@@ -105,6 +105,11 @@ def _algorithm() -> Json:
         },
         "seed": {"description": seed, "type": "integer", "minimum": 0, "maximum": 2**63 - 1},
         "metric": _choice("The loss that is minimized.", METRICS),
+        "improve": {
+            "description": "Whether a local algorithm is followed by an improvement pass.",
+            "type": "boolean",
+            "default": True,
+        },
     }
     return _table("How the release is sought.", parts)
 
@@ -113,6 +118,7 @@ def _publish() -> Json:
     parts: Json = {
         "form": _choice("What is published: one table of generalized rows.", FORMS),
         "format": _choice("The format of the published table.", FORMATS),
+        "ranges": _choice("What is published of columns with ranges.", RANGES),
     }
     return _table("What the release looks like.", parts)
 

@@ -10,7 +10,7 @@ from sfumato import models
 from sfumato.policy.columns import Column, Role, read_columns
 from sfumato.policy.plain import plain, tables
 from sfumato.policy.privacy import check_privacy, read_privacy
-from sfumato.policy.rules import check_columns, with_role
+from sfumato.policy.rules import check_columns, check_levels, with_role
 from sfumato.policy.search import Publish, Search, read_publish, read_search
 from sfumato.policy.section import Section, as_table
 from sfumato.policy.source import Source, read_source
@@ -64,6 +64,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         check_columns(self.columns)
+        check_levels(self.columns, self.search.name)
         check_privacy(self.columns, self.privacy, self.document.get("privacy"))
 
     def with_role(self, role: Role) -> tuple[Column, ...]:

@@ -12,6 +12,7 @@ from sfumato.policy import Policy
 from sfumato.recode.evaluate import Evaluation, Evaluator, Progress, Requirement
 from sfumato.recode.frequencies import Roller
 from sfumato.recode.incognito import incognito
+from sfumato.recode.local import local
 from sfumato.recode.metrics import METRICS
 from sfumato.recode.optimal import SAME, optimal
 from sfumato.recode.plan import Recoding, full_domain
@@ -24,17 +25,26 @@ Search = Callable[[Evaluator, Progress | None], Evaluation | None]
 
 def recode(encoded: Encoded, policy: Policy, progress: Progress | None = None) -> Recoding:
     """The recoding that the policy's algorithm finds, or `Infeasible` with the reason and what would help."""
-    requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
-    name = "optimal" if policy.search.name == "auto" else policy.search.name
-    _check_lattice(encoded)
     _check_models(encoded, policy)
+    name = policy.search.name
+    search = full_domain_search if name in ALGORITHMS else local
+    found = search(encoded, policy, name, progress)
+    if found is None:
+        raise _infeasible(encoded, Requirement.of(policy.privacy, encoded.rows, policy.search.suppression))
+    return found
+
+
+def full_domain_search(
+    encoded: Encoded, policy: Policy, name: str, progress: Progress | None = None
+) -> Recoding | None:
+    """The recoding that a full-domain algorithm finds, or nothing where the requirements cannot be met."""
+    requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
+    _check_lattice(encoded)
     evaluator = Evaluator(encoded, requirement, METRICS[policy.search.metric](encoded))
     if not evaluator.evaluate(evaluator.lattice.top).viable:
-        raise _infeasible(encoded, requirement)
+        return None
     found = ALGORITHMS[name](evaluator, progress)
-    if found is None:
-        raise _infeasible(encoded, requirement)
-    return full_domain(encoded, evaluator, found.node, name)
+    return None if found is None else full_domain(encoded, evaluator, found.node, name)
 
 
 def best(found: list[Evaluation]) -> Evaluation | None:

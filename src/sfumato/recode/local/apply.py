@@ -1,0 +1,79 @@
+"""Apply: a settled grouping of tuples becomes labels of rows.
+
+Rows of one tuple that go different ways differ in nothing that an algorithm looked at. Which goes where is decided by
+what else is published of them, in sorted order: so the result does not depend on the order of the input, and says
+nothing of it.
+"""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.arrow import numbers, to_numpy
+from sfumato.classes import IntArray
+from sfumato.encode import Encoded
+from sfumato.keys import narrow, pack
+from sfumato.recode.local.axes import Shown
+from sfumato.recode.local.parts import Parts
+from sfumato.recode.local.problem import Problem
+from sfumato.recode.plan import Labels, Recoding
+
+
+def applied(problem: Problem, parts: Parts, algorithm: str) -> Recoding:
+    """The recoding that a settled grouping is."""
+    parts = parts.joined()
+    group = groups_of_rows(problem.encoded, parts)
+    kept = None if (parts.group >= 0).all() else group >= 0
+    labels = {axis.name: _labels(shown, group) for axis, shown in zip(problem.axes, problem.shown(parts), strict=True)}
+    return Recoding(algorithm, labels, kept, problem.count(parts))
+
+
+def groups_of_rows(encoded: Encoded, parts: Parts) -> IntArray:
+    """The group of each row, -1 where it is suppressed; parts are joined."""
+    tuples = _tuples_of_rows(encoded)
+    first = np.searchsorted(parts.of, np.arange(len(encoded.tuples)))
+    group = parts.group[first].take(tuples)
+    split = np.diff(first, append=len(parts)) > 1
+    if split.any():
+        rows = _in_order(encoded, np.flatnonzero(split.take(tuples)), tuples)
+        lines = split.take(parts.of)
+        group[rows] = np.repeat(parts.group[lines], parts.rows[lines])
+    return group
+
+
+def _tuples_of_rows(encoded: Encoded) -> IntArray:
+    """The tuple of each row."""
+    others = [encoded.individual if _is_person(encoded, name) else encoded.sensitive[name] for name in encoded.domains]
+    columns = [attribute.column for attribute in encoded.quasi] + [column for column in others if column is not None]
+    packed = pack([column.codes for column in columns], [column.width for column in columns])
+    return np.searchsorted(encoded.tuples.packed.keys, packed.keys)
+
+
+def _is_person(encoded: Encoded, name: str) -> bool:
+    return encoded.individual is not None and encoded.individual.name == name
+
+
+def _in_order(encoded: Encoded, rows: IntArray, tuples: IntArray) -> IntArray:
+    """The rows sorted by their tuple and then by all that is published of them besides."""
+    rest: dict[str, Any] = {"tuple": numbers(tuples[rows])}
+    for name, column in encoded.sensitive.items():
+        if name not in encoded.domains:
+            rest[f"s {name}"] = numbers(column.codes[rows])
+    for name, values in encoded.plain.items():
+        rest[f"p {name}"] = _sortable(values.take(numbers(rows)))
+    order = pc.sort_indices(pa.table(rest), sort_keys=[(name, "ascending") for name in rest])
+    found: IntArray = rows[to_numpy(order)]
+    return found
+
+
+def _sortable(values: Any) -> Any:
+    """Values of a kind that sorts: as all do that a table may hold, but dictionaries."""
+    return pc.cast(values, values.type.value_type) if pa.types.is_dictionary(values.type) else values
+
+
+def _labels(shown: Shown, group: IntArray) -> Labels:
+    lift = narrow(shown.codes, len(shown.texts))
+    codes = lift.take(np.maximum(group, 0))
+    return Labels(codes, shown.texts, shown.loss, shown.climbed, None)

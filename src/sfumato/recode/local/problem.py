@@ -1,0 +1,97 @@
+"""Problem: all that a local algorithm works with, and the questions it asks of a grouping, all groups at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.classes import BoolArray, Classes, FloatArray, IntArray, tally
+from sfumato.encode import Encoded
+from sfumato.recode.evaluate import Requirement
+from sfumato.recode.local.axes import Axis, Members, Shown
+from sfumato.recode.local.parts import Parts
+from sfumato.recode.local.price import Price
+
+Hulls = list[IntArray]
+"""Per axis, the hull of each group."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A table as tuples, what is required of its classes, and what labels cost.
+
+    `start` has the rows that take part in one group that passes, the others suppressed. (Only where the refined α
+    bound meets suppression may it have several groups, which are the result then.)
+    """
+
+    encoded: Encoded
+    requirement: Requirement
+    axes: tuple[Axis, ...]
+    price: Price
+    start: Parts
+    seed: int = 0
+
+    @property
+    def counts(self) -> IntArray:
+        """Rows of each tuple."""
+        return self.encoded.tuples.counts
+
+    def count(self, parts: Parts) -> Classes:
+        """The groups as a model sees them."""
+        if (parts.group < 0).any():
+            parts = parts.only(parts.group >= 0)
+        histograms = {
+            name: tally(parts.group, self.encoded.tuples.others[name][parts.of].astype(np.int64), parts.rows, domain)
+            for name, domain in self.encoded.domains.items()
+        }
+        person = self.encoded.individual
+        people = histograms.pop(person.name) if person else None
+        return Classes(parts.sizes, histograms, people)
+
+    def holds(self, parts: Parts) -> BoolArray:
+        """Which groups meet every requirement."""
+        return self.requirement.holds(self.count(parts))
+
+    def singles(self) -> Hulls:
+        """The hull of each tuple alone."""
+        return [
+            axis.single.take(codes, axis=0) for axis, codes in zip(self.axes, self.encoded.tuples.quasi, strict=True)
+        ]
+
+    def hulls(self, parts: Parts) -> Hulls:
+        """The tightest hull of each group; no group may be empty."""
+        kept = parts if (parts.group >= 0).all() else parts.only(parts.group >= 0)
+        order = np.argsort(kept.group, kind="stable")
+        starts = np.searchsorted(kept.group[order], np.arange(parts.groups))
+        lines = kept.of[order]
+        return [
+            axis.reduce(axis.single.take(codes.take(lines), axis=0), starts)
+            for axis, codes in zip(self.axes, self.encoded.tuples.quasi, strict=True)
+        ]
+
+    def shown(self, parts: Parts) -> list[Shown]:
+        """The labels of each group; no group may be empty."""
+        kept = parts if (parts.group >= 0).all() else parts.only(parts.group >= 0)
+        return [
+            axis.describe(hull, Members(codes.take(kept.of), kept.rows, kept.group))
+            for axis, hull, codes in zip(self.axes, self.hulls(kept), self.encoded.tuples.quasi, strict=True)
+        ]
+
+    def row_cost(self, hulls: Hulls) -> FloatArray:
+        """What a row of each group costs."""
+        cost: FloatArray = sum(
+            (axis.cells(hull) for axis, hull in zip(self.axes, hulls, strict=True)), start=np.zeros(len(hulls[0]))
+        )
+        return cost
+
+    def costs(self, hulls: Hulls, sizes: IntArray) -> FloatArray:
+        """What each group costs."""
+        return self.price.of(self.row_cost(hulls), sizes)
+
+    def joined(self, first: Hulls, second: Hulls) -> Hulls:
+        """Hulls joined line by line; shapes broadcast."""
+        return [axis.join(a, b) for axis, a, b in zip(self.axes, first, second, strict=True)]
+
+    def cost(self, parts: Parts) -> float:
+        """What a grouping costs in all, suppressed rows included: the metric times the rows of the table."""
+        gone = int(parts.rows[parts.group < 0].sum())
+        return float(np.sort(self.costs(self.hulls(parts), parts.sizes)).sum()) + gone

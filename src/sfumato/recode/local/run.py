@@ -1,0 +1,84 @@
+"""Run a local algorithm: begin, group, settle, improve, apply."""
+
+from collections.abc import Callable
+
+from sfumato.encode import Encoded
+from sfumato.hierarchy import Ranges, Sets
+from sfumato.policy import Policy
+from sfumato.recode.evaluate import Progress, Requirement
+from sfumato.recode.local.apply import applied
+from sfumato.recode.local.axes import Axis, RangeAxis, SetAxis, Tree
+from sfumato.recode.local.improve import improved
+from sfumato.recode.local.mondrian import mondrian, relaxed
+from sfumato.recode.local.parts import Parts
+from sfumato.recode.local.price import Price
+from sfumato.recode.local.problem import Problem
+from sfumato.recode.local.progressive import progressive
+from sfumato.recode.local.settle import settled
+from sfumato.recode.local.start import begun
+from sfumato.recode.local.top_down import top_down
+from sfumato.recode.plan import Recoding
+
+Local = Callable[[Problem, Progress | None], Parts]
+
+ALGORITHMS: dict[str, Local] = {
+    "progressive": progressive,
+    "top-down": top_down,
+    "mondrian": mondrian,
+    "mondrian-relaxed": relaxed,
+}
+"""Each from a problem whose start is one group that passes, to groups that pass as far as its models are monotone."""
+
+UNLEVELLED = frozenset({"mondrian", "mondrian-relaxed"})
+"""Those that do without levels."""
+
+
+_TRIED = 300_000
+"""Tables of more different tuples are not tried with every algorithm."""
+
+
+def local(encoded: Encoded, policy: Policy, name: str, progress: Progress | None = None) -> Recoding | None:
+    """The recoding that a local algorithm finds, or nothing where the requirements cannot be met."""
+    problem = begun(posed(encoded, policy))
+    if problem is None:
+        return None
+    found = {each: _grouped(problem, each, progress) for each in (candidates(problem) if name == "auto" else (name,))}
+    best = min(found, key=lambda each: problem.cost(found[each]))
+    parts = found[best]
+    if policy.search.improve:
+        parts = improved(problem, parts, progress, patient=name == "auto")
+    return applied(problem, parts, best)
+
+
+def candidates(problem: Problem) -> tuple[str, ...]:
+    """The algorithms that ``auto`` tries, of which the cheapest result is taken: all that can and are worth the time.
+
+    Full-domain algorithms are not among them. Whatever they find is a local recoding too, and under its tightest labels
+    a dearer one than these reach; name one where all values of a column are to have one level.
+    """
+    levelled = all(isinstance(axis, Tree) for axis in problem.axes)
+    every = tuple(name for name in ALGORITHMS if levelled or name in UNLEVELLED)
+    return every if len(problem.counts) <= _TRIED else every[:1]
+
+
+def _grouped(problem: Problem, name: str, progress: Progress | None = None) -> Parts:
+    """The classes that a local algorithm ends with."""
+    return settled(problem, problem.start if problem.start.groups > 1 else ALGORITHMS[name](problem, progress))
+
+
+def posed(encoded: Encoded, policy: Policy) -> Problem:
+    """What the policy asks of the table."""
+    price = Price(encoded, policy.search.metric)
+    axes = tuple(_axis(encoded, i, price, policy) for i in range(len(encoded.quasi)))
+    requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
+    return Problem(encoded, requirement, axes, price, Parts.together(encoded.tuples.counts), policy.search.seed or 0)
+
+
+def _axis(encoded: Encoded, place: int, price: Price, policy: Policy) -> Axis:
+    attribute = encoded.quasi[place]
+    if isinstance(attribute.spec, Ranges):
+        least = max(model.least for model in policy.privacy)
+        return RangeAxis(attribute, price.share(place), shown=policy.publish.ranges, least=least)
+    if isinstance(attribute.spec, Sets):
+        return SetAxis(attribute, price.share(place))
+    return Tree(attribute, price.cells(place))

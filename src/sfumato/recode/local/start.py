@@ -1,0 +1,49 @@
+"""Where a local algorithm begins: which rows take part, all of them in one group that passes."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.encode import Encoded
+from sfumato.keys import number, pack
+from sfumato.recode.evaluate import Evaluator
+from sfumato.recode.lattice import Node
+from sfumato.recode.local.parts import SUPPRESSED, Parts
+from sfumato.recode.local.problem import Problem
+from sfumato.recode.metrics import METRICS
+from sfumato.recode.optimal import optimal
+
+
+def begun(problem: Problem) -> Problem | None:
+    """The problem with rows to begin with, or nothing where no choice of them meets the requirements.
+
+    All rows, where the whole table as one class passes. Where it does not, and rows may be suppressed, those that the
+    best full-domain generalization publishes: its classes pass, and where models are monotone so does their union.
+    """
+    if problem.holds(problem.start).all():
+        return problem
+    if not problem.requirement.limit:
+        return None
+    evaluator = Evaluator(problem.encoded, problem.requirement, METRICS["ncp"](problem.encoded))
+    found = optimal(evaluator)
+    return None if found is None else replace(problem, start=at_node(problem, found.node))
+
+
+def at_node(problem: Problem, node: Node) -> Parts:
+    """The classes of a full-domain generalization, its failing ones suppressed; as one group if that passes."""
+    parts = lifted(problem.encoded, node)
+    passing = problem.holds(parts)
+    group = np.where(passing[parts.group], parts.group, SUPPRESSED)
+    kept = Parts(parts.of, parts.rows, group, parts.groups).numbered()
+    whole = Parts(kept.of, kept.rows, np.minimum(kept.group, 0), 1)
+    return whole if problem.holds(whole).all() else kept
+
+
+def lifted(encoded: Encoded, node: Node) -> Parts:
+    """All tuples, grouped by their labels at a node."""
+    codes, widths = [], []
+    for attribute, column, level in zip(encoded.quasi, encoded.tuples.quasi, node, strict=True):
+        codes.append(attribute.hierarchy.matrix[:, level].take(column))
+        widths.append(len(attribute.hierarchy.labels[level]))
+    group, groups = number(pack(codes, widths))
+    return Parts.grouped(encoded.tuples.counts, group, groups)
