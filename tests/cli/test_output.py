@@ -30,6 +30,8 @@ model = "alpha-k-anonymity"
 k = 4
 alpha = 0.9
 column = "illness"
+[algorithm]
+name = "optimal"
 """
 ANONYMIZE = {
     *("release", "rows", "suppressed", "classes", "algorithm", "levels", "privacy", "utility", "seconds"),

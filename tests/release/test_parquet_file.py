@@ -87,8 +87,9 @@ def test_values_of_suppressed_rows_are_in_no_byte(rules: Rules, saves: Saves, ki
         "pandas": lambda: table.to_pandas().set_axis([f"CANARY{i}" for i in range(10)]),
         "polars": lambda: pytest.importorskip("polars").from_arrow(table),
     }[way]()
-    policy = rules({"q": "quasi", "s": "sensitive", "p": "plain"}, suppression=0.2, publish={"format": kind})
-    folder = saves(given, policy)
+    search = {"name": "optimal", "suppression": 0.2}
+    roles = {"q": "quasi", "s": "sensitive", "p": "plain"}
+    folder = saves(given, rules(roles, algorithm=search, publish={"format": kind}))
     published = [path for path in (folder / "public").rglob("*") if path.is_file()]
     assert len(published) == 2
     assert not [path.name for path in published if b"CANARY" in path.read_bytes()]

@@ -31,7 +31,10 @@ K3 = {"model": "k-anonymity", "k": 3}
 
 @pytest.fixture
 def release() -> Releases:
-    """Makes a release of six patients, with changes to the table, the columns, the models or the search."""
+    """Makes a release of six patients, with changes to the table, the columns, the models or the search.
+
+    It is a full-domain one unless another algorithm is named.
+    """
 
     def make(
         *models: Mapping[str, Any],
@@ -39,7 +42,7 @@ def release() -> Releases:
         columns: Mapping[str, Any] = COLUMNS,
         **search: Any,
     ) -> Release:
-        policy = {"columns": columns, "privacy": list(models) or [K3], "algorithm": search}
+        policy = {"columns": columns, "privacy": list(models) or [K3], "algorithm": {"name": "optimal", **search}}
         return prepare(pa.table(dict(rows)), policy)
 
     return make

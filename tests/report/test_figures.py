@@ -55,7 +55,7 @@ def test_suppressed_rows_and_why(page: Pages) -> None:
     policy = {
         "columns": {"town": SUPPRESS},
         "privacy": [{"model": "k-anonymity", "k": 2}],
-        "algorithm": {"suppression": 0.2},
+        "algorithm": {"name": "optimal", "suppression": 0.2},
     }
     text = page(report(prepare(pa.table(rows), policy))).text
     assert "Came in 5 Published 4 (80.0%), in 1 class Suppressed 1 (20.0%): rows of classes that did not meet" in text
@@ -129,6 +129,7 @@ def test_people_are_counted(page: Pages) -> None:
 def test_one_class_without_sensitive_column(page: Pages) -> None:
     """A table that becomes one class, and a policy without sensitive column, are reported like any other."""
     policy = {"columns": {"town": SUPPRESS}, "privacy": [{"model": "k-anonymity", "k": 3}]}
+    policy |= {"algorithm": {"name": "optimal"}}
     text = page(report(prepare(pa.table({"town": ["Bern", "Thun", "Spiez"]}), policy))).text
     assert "The policy names no sensitive column" in text
     assert "in 1 class" in text

@@ -32,6 +32,18 @@ Saves = Callable[..., Path]
 Runs = Callable[..., Any]
 Read = Callable[[Path], list[dict[str, str]]]
 
+
+@pytest.fixture(scope="session")
+def rules(rules: Rules) -> Rules:
+    """Policies for full-domain recoding, of which more can be told; local recoding has tests of its own."""
+
+    def make(*columns: Any, **changes: Any) -> dict[str, Any]:
+        policy = rules(*columns, **changes)
+        return policy | {"algorithm": {"name": "optimal", **policy["algorithm"]}}
+
+    return make
+
+
 FORMATS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 
 
@@ -193,7 +205,7 @@ def test_trust_07_canaries_are_in_no_byte(runs: Runs, tmp_path: Path, kind: str)
     (home / "policy.toml").write_text(
         '[data]\nsource = "t.csv"\n[columns]\nssn = { role = "identifier" }\n'
         'q = { role = "quasi", hierarchy = "suppress" }\ns = { role = "sensitive" }\np = { role = "plain" }\n'
-        '[[privacy]]\nmodel = "k-anonymity"\nk = 5\n[algorithm]\nsuppression = 0.05\n'
+        '[[privacy]]\nmodel = "k-anonymity"\nk = 5\n[algorithm]\nname = "optimal"\nsuppression = 0.05\n'
         f'[publish]\nformat = "{kind}"\n'
     )
     outcome = runs("anonymize", home / "policy.toml", "--out", "release")

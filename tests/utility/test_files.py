@@ -26,7 +26,7 @@ def _policy(**changes: Any) -> dict[str, Any]:
             "nights": {"role": "plain"},
         },
         "privacy": [{"model": "k-anonymity", "k": 5}],
-        "algorithm": {"suppression": 0.1},
+        "algorithm": {"name": "optimal", "suppression": 0.1},
     } | changes
 
 

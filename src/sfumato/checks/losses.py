@@ -16,7 +16,7 @@ Cells = tuple[float, float]  # what was lost, and what full generalization would
 
 def labelled(case: Case, row: Row, node: Node) -> Labels:
     """The labels of a row at a node."""
-    return tuple(case.trees[name][row[name]][level] for name, level in zip(case.quasi, node, strict=True))
+    return tuple(case.path(name, row[name])[level] for name, level in zip(case.quasi, node, strict=True))
 
 
 def loss_of(case: Case, node: Node, published: Classes, metric: str | None = None) -> float:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from sfumato.checks.naive import World
 from sfumato.checks.rules import COSTS, ILLNESSES, random_rule
 from sfumato.policy import Policy
+from sfumato.policy.search import RANGES, UNLEVELLED
 
 Paths = dict[str | None, tuple[str | None, ...]]
 
@@ -65,6 +66,10 @@ class Case:
         """The weight of a quasi-identifier."""
         return float(self.document["columns"][name].get("weight", 1))
 
+    def path(self, name: str, value: str | None) -> tuple[str | None, ...]:
+        """A value of a quasi-identifier and its ancestors; without levels there is only the root."""
+        return self.trees[name][value] if name in self.trees else (value, "*")
+
     def height(self, name: str) -> int:
         """Steps from leaf to root."""
         return len(next(iter(self.trees[name].values()))) - 1
@@ -95,11 +100,37 @@ def random_case(random: Random, model: str | None = None, algorithm: str = "opti
     columns: dict[str, list[str | None]] = {name: _cells(random, list(tree), rows) for name, tree in trees.items()}
     columns["illness"] = _cells(random, random.choice([ILLNESSES, [*ILLNESSES, None]]), rows)
     columns["income"] = _cells(random, ["9", "10", "20"], rows)
-    columns["visits"] = _cells(random, ["1", "2"], rows)
+    # every row has its own, so that a published row can be held against the one that it came from
+    columns["visits"] = [f"{cell}{row:02}" for row, cell in enumerate(_cells(random, ["1", "2"], rows))]
     if random.random() < 0.25:
         columns["person"] = _cells(random, [str(i) for i in range(max(rows // 2, 2))], rows, even=True)
     used = {name: _used(tree, columns[name]) for name, tree in trees.items()}
-    return Case(columns, used, _document(random, columns, random_rules(random, model), algorithm))
+    case = Case(columns, used, _document(random, columns, random_rules(random, model), algorithm))
+    return _opened(random, case) if algorithm in UNLEVELLED else case
+
+
+def _opened(random: Random, case: Case) -> Case:
+    """The same with some quasi-identifiers as ranges or sets, where the algorithm does without levels."""
+    columns, trees, roles = dict(case.columns), dict(case.trees), dict(case.document["columns"])
+    for name in case.quasi:
+        kind = random.choice(["tree", "tree", "sets", "ranges"])
+        if kind == "tree":
+            continue
+        roles[name] = roles[name] | {"hierarchy": "sets" if kind == "sets" else {"ranges": True}}
+        if kind == "ranges":
+            numbers = _numbers(random, list(trees[name]))
+            columns[name] = [numbers[cell] for cell in columns[name]]
+        del trees[name]
+    publish = {"ranges": random.choice(RANGES)}
+    return Case(columns, trees, case.document | {"columns": roles, "publish": publish})
+
+
+def _numbers(random: Random, leaves: list[str | None]) -> dict[str | None, str | None]:
+    """A number for each leaf: whole or not, negative or not; none for NULL."""
+    scale = random.choice([1, 1, 10])
+    drawn = random.sample(range(-3 * scale, 12 * scale), len(leaves))
+    numbers = [str(number) if scale == 1 else f"{number / scale:.1f}" for number in drawn]
+    return {leaf: None if leaf is None else number for leaf, number in zip(leaves, numbers, strict=True)}
 
 
 def random_rules(random: Random, model: str | None) -> list[dict[str, Any]]:

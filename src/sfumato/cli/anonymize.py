@@ -28,7 +28,7 @@ def anonymize(
         raise InputError(f"--engine {engine} is not in this version; use duckdb")
     check_target(out, force=force)
     rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed)
-    with progress(quiet=as_json) as bar:
+    with progress(rules.search.name, quiet=as_json) as bar:
         release = prepare(None, rules, progress=bar)
         release.save(out, force=force)
     show_release(release, out, as_json=as_json)

@@ -13,11 +13,13 @@ def demo(
     """Publish a built-in hospital table: from raw rows to a verified release and its report."""
     from sfumato.cli.show import progress, show_release
     from sfumato.datasets import hospital, hospital_policy
+    from sfumato.policy import load
     from sfumato.release import prepare
     from sfumato.release.folder import check_target
 
     check_target(out, force=force)
-    with progress(quiet=False) as bar:
-        release = prepare(hospital(), hospital_policy(), progress=bar)
+    rules = load(hospital_policy())
+    with progress(rules.search.name, quiet=False) as bar:
+        release = prepare(hospital(), rules, progress=bar)
         release.save(out, force=force)
     show_release(release, out, as_json=False)

@@ -10,6 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from sfumato.encode import Attribute
+from sfumato.policy.search import FULL_DOMAIN, LOCAL
 from sfumato.release import Release
 from sfumato.risk import Risk
 from sfumato.utility import Utility
@@ -18,24 +20,28 @@ from sfumato.verifier import Verdict
 Progress = Callable[[int, int], None]
 
 
+UNITS = dict.fromkeys(FULL_DOMAIN, "generalizations") | dict.fromkeys(LOCAL, "rows")
+"""What an algorithm counts while it works."""
+
+
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[Progress | None]:
-    """A progress bar on a terminal, and none in a pipe."""
+def progress(algorithm: str, *, quiet: bool) -> Iterator[Progress | None]:
+    """A progress bar on a terminal, with what is done and what is left; none in a pipe."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (
-        TextColumn("searching"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TimeElapsedColumn(),
-    )
+    columns = (TextColumn("searching"), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Bar(*columns, console=_console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, every: bar.update(task, completed=done, total=every)
+        task, unit = bar.add_task("", total=None), UNITS.get(algorithm, "steps")
+
+        def show(done: int, every: int) -> None:
+            left = f"{done:,} of {every:,} {unit}, {every - done:,} left"
+            bar.update(task, completed=done, total=every, description=left)
+
+        yield show
 
 
 def show_release(release: Release, folder: Path, *, as_json: bool) -> None:
@@ -100,13 +106,13 @@ def show_utility(utility: Utility, *, as_json: bool) -> None:
     if as_json:
         print_json(utility.as_json())
         return
-    table = Table("lost", "NCP", "levels", "entropy", "cells suppressed")
+    table = Table("lost", "NCP", "levels", "entropy", "labels", "cells exact", "cells suppressed")
     for name, part in utility.attributes.items():
-        table.add_row(
-            name, *(f"{x:.1%}" for x in (part.ncp, part.distortion, part.entropy)), f"{part.suppressed_cells:,}"
-        )
-    totals = (utility.ncp, utility.distortion_ratio, utility.entropy)
-    table.add_row("in total", *(f"{x:.1%}" for x in totals), f"{utility.suppressed_cells:,}")
+        lost = [f"{x:.1%}" for x in (part.ncp, part.distortion, part.entropy)]
+        table.add_row(name, *lost, *(f"{x:,}" for x in (part.labels, part.exact_cells, part.suppressed_cells)))
+    totals = [f"{x:.1%}" for x in (utility.ncp, utility.distortion_ratio, utility.entropy)]
+    exact = sum(part.exact_cells for part in utility.attributes.values())
+    table.add_row("in total", *totals, "", f"{exact:,}", f"{utility.suppressed_cells:,}")
     console = _console()
     console.print(table)
     console.print(
@@ -146,10 +152,18 @@ def _cost(release: Release) -> Table:
     table.add_row("classes", f"{len(release.recoding.classes):,}, {utility.average_class_size:,.1f} rows on average")
     table.add_row("information lost (NCP)", f"{utility.ncp:.1%}")
     table.add_row("distortion ratio", f"{utility.distortion_ratio:.1%}")
-    for name, level in (release.levels or {}).items():
-        height = next(a.hierarchy.height for a in release.encoded.quasi if a.name == name)
-        table.add_row(f"  {name}", f"level {level} of {height}, {utility.attributes[name].ncp:.1%} lost")
+    for attribute in release.encoded.quasi:
+        lost = utility.attributes[attribute.name].ncp
+        table.add_row(f"  {attribute.name}", f"{_generalized(release, attribute)}, {lost:.1%} lost")
     return table
+
+
+def _generalized(release: Release, attribute: Attribute) -> str:
+    """How a column is published: at one level, or under labels of many."""
+    if release.levels is not None:
+        return f"level {release.levels[attribute.name]} of {attribute.hierarchy.height}"
+    loss = release.utility.attributes[attribute.name]
+    return f"{loss.labels:,} labels, {loss.exact_cells / release.rows:.1%} of cells exact"
 
 
 def _keys(values: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ stands in the audit.
 
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from sfumato.models import TCloseness
 from sfumato.policy import Policy, Role
 from sfumato.recode import Recoding
 from sfumato.release.published import Cells, Published
+from sfumato.release.telling import tellings
 from sfumato.table.guard import guarded
 from sfumato.table.read import digest
 from sfumato.utility import Utility
@@ -32,6 +34,12 @@ PROTECTS = (
     "other releases about the same people. Where rows carry pseudonyms, somebody who knows several rows of a person "
     "may find the one pseudonym that stands in all their classes."
 )
+
+MIXED = (
+    " Labels of one column are of different levels here and may overlap: a class is the rows that agree in all their "
+    "labels, letter by letter, and a person's values may fit the labels of several classes."
+)
+"""What is added where recoding is local."""
 
 
 def requirements(policy: Policy) -> list[dict[str, Any]]:
@@ -67,7 +75,7 @@ def promise(encoded: Encoded, policy: Policy) -> Promise:
 
 def draft(published: Published, recoding: Recoding, policy: Policy, files: Mapping[str, Path]) -> dict[str, Any]:
     """The manifest before the verifier has spoken."""
-    csv = {"null": written_null(policy), "guard": GUARD}
+    csv, told = {"null": written_null(policy), "guard": GUARD}, tellings(recoding, policy)
     return {
         "sfumato": __version__,
         "published": datetime.now(tz=UTC).date().isoformat(),
@@ -76,10 +84,11 @@ def draft(published: Published, recoding: Recoding, policy: Policy, files: Mappi
         "rows": published.rows,
         "classes": len(recoding.classes),
         "promise": requirements(policy),
-        "protects": PROTECTS,
+        "protects": PROTECTS + (MIXED if recoding.levels is None else ""),
         "algorithm": recoding.algorithm,
         "suppression_limit": float(policy.search.suppression),
         "columns": [_column(name, published, recoding, policy) for name in published.columns],
+        **({"chosen_labels": [asdict(one) for one in told]} if told else {}),
         **({"csv": csv} if policy.publish.format == "csv" else {}),
         "files": {name: {"sha256": digest(path), "bytes": path.stat().st_size} for name, path in files.items()},
     }
@@ -126,13 +135,22 @@ def audit(
         "randomness": "operating system" if policy.search.seed is None else "seed: for tests and papers only",
         "suppressed": {
             "rows": recoding.suppressed,
-            "reason": "rows of classes that did not meet every requirement" if recoding.suppressed else None,
+            "reason": _why_suppressed(recoding),
         },
-        "levels": None if recoding.levels is None else dict(recoding.levels),
+        "algorithm": recoding.algorithm,
+        **({} if recoding.levels is None else {"levels": dict(recoding.levels)}),
         "utility": utility.as_json(),
         "needs": {name: needs.as_json() for name, needs in known.needs.items()},
         "costs": {name: [[a, b, cost] for (a, b), cost in pairs.items()] for name, pairs in known.costs.items()},
     }
+
+
+def _why_suppressed(recoding: Recoding) -> str | None:
+    if not recoding.suppressed:
+        return None
+    if recoding.levels is None:
+        return "rows left out so that the others meet every requirement"
+    return "rows of classes that did not meet every requirement"
 
 
 def _needs(encoded: Encoded, name: str) -> Needs:
@@ -156,6 +174,9 @@ def _column(name: str, published: Published, recoding: Recoding, policy: Policy)
         return entry
     if recoding.levels is not None:
         entry["level"] = recoding.levels[name]
+    for told in tellings(recoding, policy):
+        if name in told.columns:
+            entry["form"] = told.form
     column = published.columns[name]
     assert isinstance(column, Cells)  # noqa: S101 - quasi-identifiers are always coded; this tells the type checker
     labels = column.values.cast("string").to_pylist()

@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 
 from sfumato.arrow import coded, numbers, texts
 from sfumato.classes import IntArray
+from sfumato.coding import Coded
 from sfumato.encode import Encoded
 from sfumato.keys import Codes, narrow
 from sfumato.policy import Policy, Role
-from sfumato.recode import Recoding
+from sfumato.recode import Labels, Recoding
 from sfumato.release.shuffle import Randomness
 from sfumato.table import Table
 from sfumato.table.frames import restore
@@ -130,14 +131,27 @@ def _compact(column: Any) -> Any:
 
 def _relabelled(encoded: Encoded, recoding: Recoding, drawn: Drawn, order: IntArray) -> dict[str, Cells]:
     """The columns that are text now, whatever they were: generalized quasi-identifiers, and the individuals."""
+    columns = {attribute.name: attribute.column for attribute in encoded.quasi}
     fresh = {
         name: _cells(labels.codes.take(order), texts(labels.texts))
         for name, labels in recoding.labels.items()
-        if labels.level != 0
+        if not _is_exact(columns[name], labels, order)
     }
     if encoded.individual is not None:
         fresh[encoded.individual.name] = _persons(encoded.individual.codes.take(order), drawn.pseudonyms)
     return fresh
+
+
+def _is_exact(column: Coded, labels: Labels, order: IntArray) -> bool:
+    """Whether every published cell is the one that came in: then the column keeps its type.
+
+    Where labels of several levels are mixed, one generalized cell is enough to make the column text.
+    """
+    if labels.level is not None or labels.climbed.any():
+        return labels.level == 0
+    code = {text: place for place, text in enumerate(labels.texts)}
+    same = np.array([code.get(text, -1) for text in column.texts])
+    return bool((same.take(column.codes.take(order)) == labels.codes.take(order)).all())
 
 
 def _persons(codes: Codes, pseudonyms: list[str]) -> Cells:

@@ -12,6 +12,8 @@ import numpy as np
 from sfumato.classes import FloatArray, IntArray
 from sfumato.encode import Attribute, Encoded
 from sfumato.recode import Labels, Recoding
+from sfumato.utility.chosen import reach
+from sfumato.utility.meaning import columns, meant
 
 
 @dataclass(frozen=True)
@@ -20,13 +22,16 @@ class AttributeLoss:
 
     `ncp`: share of the other leaves that a label covers, on average. `distortion`: levels climbed, of its
     height (equal to one minus precision, for a single attribute). `entropy`: bits lost, of the bits there were.
-    `suppressed_cells`: cells that show nothing any more, those of suppressed rows included.
+    `suppressed_cells`: cells that show nothing any more, those of suppressed rows included. `exact_cells`: published
+    cells that are not generalized. `labels`: how many different ones are published.
     """
 
     ncp: float
     distortion: float
     entropy: float
     suppressed_cells: int
+    exact_cells: int
+    labels: int
 
 
 @dataclass(frozen=True)
@@ -57,9 +62,9 @@ class Shown:
 
     attribute: Attribute
     every: IntArray
-    kept: IntArray
     loss: FloatArray
     climbed: FloatArray
+    kept: IntArray
 
 
 def measure(encoded: Encoded, recoding: Recoding) -> Utility:
@@ -91,10 +96,19 @@ def measured(shown: list[Shown], sizes: IntArray, rows: int) -> Utility:
 
 
 def _shown(attribute: Attribute, labels: Labels, recoding: Recoding) -> Shown:
-    width = len(labels.texts)
-    every = np.bincount(labels.codes, minlength=width)
-    kept = every if recoding.kept is None else np.bincount(labels.codes[recoding.kept], minlength=width)
-    return Shown(attribute, every, kept, labels.loss, labels.climbed)
+    rows = np.arange(len(labels.codes)) if recoding.kept is None else np.flatnonzero(recoding.kept)
+    kept = np.bincount(labels.codes.take(rows), minlength=len(labels.texts))
+    return Shown(attribute, _every(attribute, labels, rows), labels.loss, labels.climbed, kept)
+
+
+def _every(attribute: Attribute, labels: Labels, rows: IntArray) -> IntArray:
+    """Rows of the whole table under each label; a number that lost something is a mean, and covers what it is of."""
+    every, loss, _ = columns(meant(attribute, labels.texts, labels.level))
+    means = (loss == 0) & (labels.loss > 0)
+    if not means.any():
+        return every
+    values, names = attribute.column.codes.take(rows), labels.codes.take(rows)
+    return np.where(means, reach(attribute, values, names, len(every)), every)
 
 
 def _attribute(one: Shown, gone: int, rows: int) -> AttributeLoss:
@@ -104,6 +118,8 @@ def _attribute(one: Shown, gone: int, rows: int) -> AttributeLoss:
         distortion=float((one.kept * one.climbed).sum() / one.attribute.hierarchy.height + gone) / rows,
         entropy=_entropy(one.attribute, one.every, one.kept, rows),
         suppressed_cells=int(one.kept[top].sum()) + gone,
+        exact_cells=int(one.kept[one.climbed == 0].sum()),
+        labels=int(np.count_nonzero(one.kept)),
     )
 
 

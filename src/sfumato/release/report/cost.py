@@ -2,20 +2,26 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sfumato.encode import Attribute
-from sfumato.release.report.markup import Markup, join, name, note, section, table, tag
+from sfumato.recode import Recoding
+from sfumato.release.report.markup import Markup, facts, html, join, name, note, section, table, tag
 from sfumato.release.report.svg import bar
-from sfumato.release.report.words import percent, plural
+from sfumato.release.report.words import label, percent, plural
 from sfumato.utility import Utility
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
 
+_SHOWN = 3
+"""So many of the labels that stand in most rows are shown."""
+
 
 def cost(release: "Release") -> Markup:
     """Measures of the whole release, then a bar for each quasi-identifier."""
     how = note("Losses run from 0% (as it came) to 100% (nothing left). A suppressed row counts as lost entirely.")
-    return section("What it cost", how, _total(release.utility), _columns(release))
+    return section("What it cost", how, _total(release.utility), _columns(release), _told(release))
 
 
 def _total(utility: Utility) -> Markup:
@@ -38,21 +44,33 @@ def _columns(release: "Release") -> Markup:
 
 
 def _column(release: "Release", attribute: Attribute) -> tuple[object, ...]:
-    loss = release.utility.attributes[attribute.name]
-    said = tag("small", f"{_level(release, attribute)}, {_labels(release, attribute)}")
+    loss, said = release.utility.attributes[attribute.name], tag("small", _words(release, attribute))
     return (join([name(attribute.name), said]), percent(loss.ncp), bar(loss.ncp), f"{loss.suppressed_cells:,}")
 
 
-def _level(release: "Release", attribute: Attribute) -> str:
-    """Where the labels stand in the hierarchy: at one level, or at several."""
-    height, level = attribute.hierarchy.height, release.recoding.labels[attribute.name].level
-    if level is not None:
-        return f"level {level} of {height}"
-    climbed = release.utility.attributes[attribute.name].distortion * height
-    return f"level {climbed:.1f} of {height} on average"
+def _words(release: "Release", attribute: Attribute) -> str:
+    """How values became labels: at one level, or each class with its own."""
+    loss = release.utility.attributes[attribute.name]
+    labels = f"{plural(attribute.column.width, 'value')} → {plural(loss.labels, 'label')}"
+    if release.levels is not None:
+        return f"level {release.levels[attribute.name]} of {attribute.hierarchy.height}, {labels}"
+    return f"{labels}, {percent(loss.exact_cells / release.rows)} of cells exact"
 
 
-def _labels(release: "Release", attribute: Attribute) -> str:
-    """How many values became how many labels: published cells list those that occur, and no other."""
-    used = len(release.published.columns[attribute.name].values)
-    return f"{plural(attribute.column.width, 'value')} → {plural(used, 'label')}"
+def _told(release: "Release") -> Markup:
+    """The usual labels of each column that has labels of several levels; nothing where levels say it all."""
+    if release.levels is not None:
+        return html("")
+    columns = [(name(column), _usual(release.recoding, column)) for column in release.encoded.names]
+    lines = [(column, ", ".join(labels) or "as it came") for column, labels in columns]
+    how = note("Labels of generalized cells, those of most rows first, with their share of the published rows.")
+    return tag("figure", tag("h3", "What columns are told as"), how, facts(lines))
+
+
+def _usual(recoding: Recoding, column: str) -> list[str]:
+    """The labels that most generalized cells have, each with its share of the published rows."""
+    labels = recoding.labels[column]
+    codes = labels.codes if recoding.kept is None else labels.codes[recoding.kept]
+    rows = np.bincount(codes, minlength=len(labels.texts)) * (labels.climbed > 0)
+    order = np.argsort(-rows, kind="stable")[:_SHOWN]
+    return [f"{label(labels.texts[i])} ({percent(rows[i] / len(codes))})" for i in order if rows[i]]

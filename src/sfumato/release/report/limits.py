@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sfumato.release.report.markup import Markup, join, names, paragraph, section, tag
+from sfumato.release.telling import tellings
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -15,12 +16,16 @@ EARLIER = (
     "itself, can expose people together: compare before you publish a second one."
 )
 ALGORITHM = (
-    "The algorithm stops at the least loss that meets the promise. Who knows this can rule out some inputs and "
+    "The algorithm takes the least loss it finds that meets the promise. Who knows this can rule out some inputs and "
     "grow surer of a sensitive value than the promised bound says (minimality). How much was not measured here."
 )
 DOWNCODING = (
     "Generalization that is no coarser than it must be can be partly undone by someone who knows how such data "
     "are distributed (downcoding). A label is a limit on what is shown, not on what can be guessed."
+)
+TIGHT = (
+    " Here every class has the tightest label that covers its rows: one that is told as 30–39 holds rows of two "
+    "narrower labels at least."
 )
 PATTERNS = (
     "A learner trained on the release can pick up how sensitive values go with quasi-identifiers, and guess better "
@@ -60,7 +65,8 @@ def _limits(release: "Release") -> Iterable[Limit]:
     yield "Rows or people", ROWS if release.encoded.individual is None else PEOPLE
     yield "Other releases", EARLIER
     yield "Knowing the algorithm", ALGORITHM
-    yield "Downcoding", DOWNCODING
+    yield "Downcoding", DOWNCODING + (TIGHT if release.levels is None else "")
+    yield from _chosen(release)
     yield "Knowing more", KNOWLEDGE
     yield "Patterns across classes", PATTERNS
     yield "Being in the table", MEMBERSHIP
@@ -71,6 +77,13 @@ def _plain(release: "Release") -> Iterable[Limit]:
     if plain:
         why = " Someone who knows such a value of a person can tell rows of one class apart."
         yield "Plain columns", join(["Published as they are, and counted by no figure here: ", names(plain), ".", why])
+
+
+def _chosen(release: "Release") -> Iterable[Limit]:
+    """Columns whose labels are made from the rows of a class."""
+    for told in tellings(release.recoding, release.policy):
+        title = "Sets" if told.form == "sets" else f"Ranges (published as {told.form})"
+        yield title, join([names(told.columns), ". ", told.reveals])
 
 
 def _unlimited(release: "Release") -> Iterable[Limit]:

@@ -10,6 +10,9 @@ from sfumato.risk import Risk
 if TYPE_CHECKING:
     from sfumato.release.release import Release
 
+FULL_DOMAIN = "one level for each column (full-domain recoding)"
+LOCAL = "each class has its own, no coarser than its rows need (local recoding)"
+
 
 def opening(release: "Release", before: Risk) -> Markup:
     """Title, warnings and the figures a decision turns on."""
@@ -69,14 +72,22 @@ def _suppressed(release: "Release") -> str:
     limit = f"the policy allows {percent(float(release.policy.search.suppression))}"
     if not release.suppressed:
         return f"none; {limit}"
-    why = "rows of classes that did not meet every requirement under these labels"
+    why = (
+        "rows left out so that the others meet every requirement"
+        if release.levels is None
+        else "rows of classes that did not meet every requirement under these labels"
+    )
     return f"{amount(release.suppressed, release.encoded.rows)}: {why}; {limit}"
 
 
 def _search(release: "Release") -> list[tuple[object, object]]:
     search, chosen = release.policy.search, release.recoding.algorithm
     asked = ", chosen automatically" if search.name != chosen else ""
-    return [("Algorithm", f"{chosen}{asked}; it minimizes {search.metric}"), ("Form", release.policy.publish.form)]
+    return [
+        ("Algorithm", f"{chosen}{asked}; it minimizes {search.metric}"),
+        ("Labels", FULL_DOMAIN if release.levels is not None else LOCAL),
+        ("Form", release.policy.publish.form),
+    ]
 
 
 def against(release: "Release") -> Markup:

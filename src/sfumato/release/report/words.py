@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 _LISTED = 12
 """Longer lists are cut, and how many are left out is said."""
 
+_LONG = 40
+"""Longer labels are cut."""
+
 
 def percent(share: float) -> str:
     """A share; only nothing is 0% and only everything is 100%.
@@ -49,6 +52,17 @@ def plural(number: int, one: str, several: str | None = None) -> str:
 def value(text: str | None) -> str:
     """A sensitive value; a missing one is a value of its own."""
     return "missing (NULL)" if text is None else f"“{text}”"
+
+
+def label(text: str | None) -> str:
+    """A published label, cut where it is long; a missing value is a label of its own.
+
+    >>> label("{" + ", ".join("abcdefghijklmnopqrstuvwxyz") + "}")
+    '{a, b, c, d, e, f, g, h, i, j, k, l, m,…'
+    """
+    if text is None:
+        return "missing (NULL)"
+    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
 
 
 def keys(values: Mapping[str, object]) -> str:
