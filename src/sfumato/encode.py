@@ -101,7 +101,7 @@ def encode(table: Table, policy: Policy) -> Encoded:
     if individual is not None:
         others[individual.name] = individual
         domains[individual.name] = _plain_domain(individual)
-    tuples = _distinct(quasi, others)
+    tuples = distinct(quasi, others)
     plain = {column.name: table.arrow.column(column.name) for column in policy.plain}
     return Encoded(table.rows, quasi, sensitive, individual, domains, tuples, plain)
 
@@ -149,7 +149,8 @@ def _numeric_ranks(texts: tuple[str | None, ...]) -> IntArray | None:
     return ranks
 
 
-def _distinct(quasi: tuple[Attribute, ...], others: Mapping[str, Coded]) -> Tuples:
+def distinct(quasi: tuple[Attribute, ...], others: Mapping[str, Coded]) -> Tuples:
+    """The different tuples of these columns, with the number of rows of each."""
     columns = [attribute.column for attribute in quasi] + list(others.values())
     widths = [column.width for column in columns]
     packed = pack([column.codes for column in columns], widths)

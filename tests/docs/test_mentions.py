@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from sfumato.cli.main import app
 from sfumato.datasets import hospital, hospital_policy
 from sfumato.models import MODELS
 from sfumato.models.distances import DISTANCES
-from sfumato.policy import schema
+from sfumato.policy import load, schema
+from sfumato.policy.search import ALGORITHMS, LOCAL, RANGES
 from sfumato.recode.metrics import METRICS
-from sfumato.recode.run import ALGORITHMS
 from sfumato.release import anonymize
+from sfumato.utility import AttributeLoss
 
 ROOT = Path(__file__).parents[2]
 GUIDES = ROOT / "docs" / "guides"
@@ -76,15 +78,59 @@ def test_models_guide_mentions_distance(distance: str) -> None:
     assert f"`{distance}`" in guide("models")
 
 
-@pytest.mark.parametrize("name", [*ALGORITHMS, "auto", *METRICS])
+@pytest.mark.parametrize("name", [*ALGORITHMS, *METRICS])
 def test_algorithms_guide_mentions(name: str) -> None:
     """The guide to the algorithms has every algorithm and every metric."""
     assert f"`{name}`" in guide("algorithms")
 
 
-def test_publishing_guide_mentions_every_key(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_policy_guide_mentions_algorithm(name: str) -> None:
+    """The guide to the policy has every name that an algorithm can be asked for by."""
+    assert f"`{name}`" in guide("policy")
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_local_recoding_guide_has_a_section(name: str) -> None:
+    """The guide to local recoding has a heading for each algorithm."""
+    assert f"\n## `{name}`\n" in guide("local-recoding")
+
+
+@pytest.mark.parametrize("form", RANGES)
+def test_publishing_guide_mentions_form(form: str) -> None:
+    """The guide to publishing has every form of ranges in its table of what they reveal."""
+    assert f'\n| `"{form}"` |' in guide("publishing")
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "optimal"])
+def test_publishing_guide_mentions_every_key(algorithm: str, tmp_path: Path) -> None:
     """The guide to publishing has every key of the manifest and of the audit, in code type."""
-    folder = anonymize(hospital(500), hospital_policy()).save(tmp_path / "release")
+    policy = load(hospital_policy()).replace(algorithm=algorithm)
+    _assert_explained(anonymize(hospital(500), policy).save(tmp_path / "release"))
+
+
+def test_publishing_guide_mentions_every_key_of_chosen_labels(tmp_path: Path) -> None:
+    """The guide to publishing has the keys that come with ranges and sets, those of a column among them."""
+    table = hospital(200).select(["age", "job"])
+    columns = {
+        "age": {"role": "quasi", "hierarchy": {"ranges": True, "domain": [0, 119]}},
+        "job": {"role": "quasi", "hierarchy": "sets"},
+    }
+    policy = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}]}
+    folder = anonymize(table, policy).save(tmp_path / "release")
+    _assert_explained(folder)
+    manifest = json.loads((folder / "public" / "manifest.json").read_text(encoding="utf-8"))
+    for part in (*manifest["columns"], *manifest["chosen_labels"]):
+        assert {key for key in part if f"`{key}`" not in guide("publishing")} == set()
+
+
+def test_commands_guide_mentions_figures_of_a_column() -> None:
+    """The guide to the commands has every figure that is measured of a column."""
+    for field in fields(AttributeLoss):
+        assert f"`{field.name}`" in guide("commands")
+
+
+def _assert_explained(folder: Path) -> None:
     for account in (folder / "public" / "manifest.json", folder / "private" / "audit.json"):
         for key in json.loads(account.read_text(encoding="utf-8")):
             assert f"`{key}`" in guide("publishing"), key

@@ -83,7 +83,9 @@ def test_sensitive_hierarchies_need_levels(value: object, refused: Refused) -> N
 def test_full_domain_algorithms_need_levels(value: object, refused: Refused) -> None:
     """Ranges and sets are an error with an algorithm that works on levels, with a way out."""
     message = refused("columns", "age", "hierarchy", to=value, key="columns.age.hierarchy")
-    assert message.startswith("has no levels, which optimal needs; choose mondrian as the algorithm, or give levels")
+    assert message.startswith(
+        "has no levels, which optimal needs; choose auto or mondrian as the algorithm, or give levels"
+    )
 
 
 @pytest.mark.parametrize("value", [{"ranges": True}, "sets"])
@@ -171,3 +173,15 @@ def test_hierarchy_files_are_sought_from_the_policy(
         '[columns]\njob = { role = "quasi", hierarchy = "job.csv" }\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
     )
     assert load(path).columns["job"].hierarchy is not None
+
+
+def test_ways_to_publish_ranges_need_a_column_of_ranges(refused: Refused) -> None:
+    """A way to publish ranges is refused where there are none, since it would change nothing."""
+    message = refused("publish", "ranges", to="boxes", key="publish.ranges")
+    assert message == "no column is published as ranges; leave it out, or give a column hierarchy = { ranges = true }"
+
+
+def test_a_full_domain_result_is_not_improved(refused: Refused) -> None:
+    """To ask for an improvement that cannot be is refused; to ask for none is fine."""
+    message = refused("algorithm", "improve", to=True, key="algorithm.improve")
+    assert message.endswith("leave it out, or choose auto")

@@ -68,7 +68,11 @@ def test_what_ranges_and_sets_reveal(page: Pages, form: str) -> None:
     text = page(report(prepare(pa.table(ROWS), policy))).text
     assert f"Ranges (published as {form}). age . {REVEALS[form]}" in text
     assert f"Sets. town . {SETS}" in text
-    tree = policy | {"columns": _columns({"intervals": [20]}, "suppress"), "algorithm": {"name": "optimal"}}
+    tree = policy | {
+        "columns": _columns({"intervals": [20]}, "suppress"),
+        "algorithm": {"name": "optimal"},
+        "publish": {},
+    }
     assert "published as" not in page(report(prepare(pa.table(ROWS), tree))).text
 
 
@@ -94,4 +98,5 @@ def test_suppressed_rows_are_explained(page: Pages) -> None:
     }
     rows = {"q": ["a", "a", "b", "b", "c"], "s": ["x", "y", "x", "y", "bad"]}
     text = page(report(prepare(pa.table(rows), policy))).text
-    assert "1 (20.0%): rows left out so that the others meet every requirement; the policy allows 20.0%" in text
+    why = "rows that kept the others from a requirement, or cost them more than they tell"
+    assert f"1 (20.0%): {why}; the policy allows 20.0%" in text

@@ -121,7 +121,8 @@ def _opened(random: Random, case: Case) -> Case:
             numbers = _numbers(random, list(trees[name]))
             columns[name] = [numbers[cell] for cell in columns[name]]
         del trees[name]
-    publish = {"ranges": random.choice(RANGES)}
+    some = any(isinstance(roles[name]["hierarchy"], dict) for name in case.quasi)
+    publish = {"ranges": random.choice(RANGES)} if some else {}
     return Case(columns, trees, case.document | {"columns": roles, "publish": publish})
 
 

@@ -68,7 +68,7 @@ def summary(release: Release, folder: Path) -> dict[str, Any]:
         "suppressed": release.suppressed,
         "classes": len(release.recoding.classes),
         "algorithm": release.recoding.algorithm,
-        **({"levels": dict(release.levels)} if release.levels is not None else {}),
+        **({"improved": release.recoding.improved} if release.levels is None else {"levels": dict(release.levels)}),
         "privacy": release.privacy,
         "utility": {key: utility[key] for key in shown} | {k: v for k, v in utility.items() if k not in shown},
         "risk": release.risk.as_json(),

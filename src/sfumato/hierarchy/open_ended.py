@@ -56,6 +56,8 @@ class Ranges:
             object.__setattr__(self, "domain", pair(self.domain, "domain"))
         if not isinstance(self.integers, bool | None):
             raise PolicyError(f"must be true or false, not {self.integers!r}", key="integers")
+        if self.integers and any(number(end, "domain").denominator != 1 for end in self.domain or ()):
+            raise PolicyError("must be whole numbers, since integers = true", key="domain")
 
     @property
     def whole(self) -> bool:

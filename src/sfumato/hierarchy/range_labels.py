@@ -1,6 +1,7 @@
 """Labels of ranges: ``35-39``, ``[1.5, 2)``, ``[1.5, 1.9]``, ``<20``, ``65+``, a number itself, and ``*``.
 
-They are written here and read back here, exactly. A label of a range never begins with a minus.
+They are written here and read back here, exactly. A label of a range never begins with a minus; a single
+number is published as it is.
 """
 
 import math

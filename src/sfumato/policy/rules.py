@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from sfumato.errors import PolicyError
+from sfumato.hierarchy import Ranges
 from sfumato.policy.columns import Column, Role
-from sfumato.policy.search import UNLEVELLED
+from sfumato.policy.search import FULL_DOMAIN, UNLEVELLED
 from sfumato.policy.section import dotted
 
 _SUCH_AS = 'as in { intervals = [5, 10, 20] }, a file or "suppress"'
@@ -34,15 +35,37 @@ def check_levels(columns: Mapping[str, Column], algorithm: str) -> None:
     >>> from sfumato.hierarchy import Sets
     >>> check_levels({"town": Column("town", Role.QUASI, Sets())}, "optimal")
     Traceback (most recent call last):
-    sfumato.errors.PolicyError: columns.town.hierarchy: has no levels, which optimal needs; choose mondrian as the
-    algorithm, or give levels, as in { intervals = [5, 10, 20] }, a file or "suppress"
+    sfumato.errors.PolicyError: columns.town.hierarchy: has no levels, which optimal needs; choose auto or
+    mondrian as the algorithm, or give levels, as in { intervals = [5, 10, 20] }, a file or "suppress"
     """
     if algorithm in UNLEVELLED:
         return
     for column in with_role(columns, Role.QUASI):
         if column.hierarchy is not None and not column.hierarchy.levelled:
-            why = f"has no levels, which {algorithm} needs; choose mondrian as the algorithm, or give levels"
+            why = f"has no levels, which {algorithm} needs; choose auto or mondrian as the algorithm, or give levels"
             raise PolicyError(f"{why}, {_SUCH_AS}", key=dotted("columns", column.name, "hierarchy"))
+
+
+def check_meant(columns: Mapping[str, Column], algorithm: str, document: Mapping[str, object]) -> None:
+    """Keys that would change nothing: ways to publish ranges where there are none, improving a full-domain result.
+
+    >>> check_meant({}, "optimal", {"algorithm": {"improve": True}})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: algorithm.improve: optimal is not improved, since all values of a column keep one level;
+    leave it out, or choose auto
+    """
+    ranges = any(isinstance(column.hierarchy, Ranges) for column in columns.values())
+    if "ranges" in _table(document, "publish") and not ranges:
+        way = "leave it out, or give a column hierarchy = { ranges = true }"
+        raise PolicyError(f"no column is published as ranges; {way}", key="publish.ranges")
+    if _table(document, "algorithm").get("improve") is True and algorithm in FULL_DOMAIN:
+        why = f"{algorithm} is not improved, since all values of a column keep one level"
+        raise PolicyError(f"{why}; leave it out, or choose auto", key="algorithm.improve")
+
+
+def _table(document: Mapping[str, object], name: str) -> Mapping[str, object]:
+    table = document.get(name)
+    return table if isinstance(table, Mapping) else {}
 
 
 def with_role(columns: Mapping[str, Column], role: Role) -> tuple[Column, ...]:

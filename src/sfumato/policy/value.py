@@ -10,7 +10,7 @@ from sfumato import models
 from sfumato.policy.columns import Column, Role, read_columns
 from sfumato.policy.plain import plain, tables
 from sfumato.policy.privacy import check_privacy, read_privacy
-from sfumato.policy.rules import check_columns, check_levels, with_role
+from sfumato.policy.rules import check_columns, check_levels, check_meant, with_role
 from sfumato.policy.search import Publish, Search, read_publish, read_search
 from sfumato.policy.section import Section, as_table
 from sfumato.policy.source import Source, read_source
@@ -65,6 +65,7 @@ class Policy:
     def __post_init__(self) -> None:
         check_columns(self.columns)
         check_levels(self.columns, self.search.name)
+        check_meant(self.columns, self.search.name, self.document)
         check_privacy(self.columns, self.privacy, self.document.get("privacy"))
 
     def with_role(self, role: Role) -> tuple[Column, ...]:

@@ -1,6 +1,7 @@
 """The lattice of full-domain generalizations: one node per choice of a level for every attribute."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,7 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import InputError
+
 Node = tuple[int, ...]
+
+LARGEST = 20_000_000
+"""Nodes of the largest lattice that is searched."""
 
 
 @dataclass(frozen=True)
@@ -108,3 +114,19 @@ def minimal(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
         shifted[tuple(to)] = reach[tuple(frm)]
         below |= shifted
     return mask & ~below
+
+
+def check_size(heights: Sequence[int]) -> None:
+    """Refuse a lattice that nobody could wait for, by the heights of its hierarchies.
+
+    >>> check_size([9] * 8)
+    Traceback (most recent call last):
+    sfumato.errors.InputError: 8 quasi-identifiers with these hierarchies have 100,000,000 full-domain generalizations,
+    more than the 20,000,000 that are searched; use hierarchies with fewer levels or fewer quasi-identifiers
+    """
+    nodes = math.prod(height + 1 for height in heights)
+    if nodes > LARGEST:
+        raise InputError(
+            f"{len(heights)} quasi-identifiers with these hierarchies have {nodes:,} full-domain generalizations, "
+            f"more than the {LARGEST:,} that are searched; use hierarchies with fewer levels or fewer quasi-identifiers"
+        )

@@ -31,8 +31,8 @@ class Labels:
 class Recoding:
     """A decision on every row: whether it is published, and under which labels.
 
-    `levels` is there for full-domain algorithms; `kept` is ``None`` where no row is suppressed; `classes` are
-    the published classes as the algorithm counted them.
+    `algorithm` found it, or what it began with where it was `improved`. `levels` is there for full-domain algorithms;
+    `kept` is ``None`` where no row is suppressed; `classes` are the published classes as the algorithm counted them.
     """
 
     algorithm: str
@@ -40,6 +40,7 @@ class Recoding:
     kept: BoolArray | None
     classes: Classes
     levels: Mapping[str, int] | None = None
+    improved: bool = False
 
     @property
     def suppressed(self) -> int:

@@ -6,19 +6,18 @@ import numpy as np
 
 from sfumato.classes import Classes
 from sfumato.encode import Encoded
-from sfumato.errors import Infeasible, InputError, PolicyError
+from sfumato.errors import Infeasible, PolicyError
 from sfumato.models import Model
 from sfumato.policy import Policy
 from sfumato.recode.evaluate import Evaluation, Evaluator, Progress, Requirement
 from sfumato.recode.frequencies import Roller
 from sfumato.recode.incognito import incognito
+from sfumato.recode.lattice import check_size
 from sfumato.recode.local import local
 from sfumato.recode.metrics import METRICS
 from sfumato.recode.optimal import SAME, optimal
 from sfumato.recode.plan import Recoding, full_domain
 from sfumato.recode.samarati import samarati
-
-_LARGEST_LATTICE = 20_000_000
 
 Search = Callable[[Evaluator, Progress | None], Evaluation | None]
 
@@ -39,7 +38,7 @@ def full_domain_search(
 ) -> Recoding | None:
     """The recoding that a full-domain algorithm finds, or nothing where the requirements cannot be met."""
     requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
-    _check_lattice(encoded)
+    check_size([attribute.hierarchy.height for attribute in encoded.quasi])
     evaluator = Evaluator(encoded, requirement, METRICS[policy.search.metric](encoded))
     if not evaluator.evaluate(evaluator.lattice.top).viable:
         return None
@@ -59,17 +58,6 @@ ALGORITHMS: dict[str, Search] = {
     "samarati": lambda evaluator, progress: best(samarati(evaluator, progress)),
     "incognito": lambda evaluator, progress: best(incognito(evaluator, progress)),
 }
-
-
-def _check_lattice(encoded: Encoded) -> None:
-    """Refuse a lattice that nobody could wait for."""
-    nodes = int(np.prod([attribute.hierarchy.height + 1 for attribute in encoded.quasi], dtype=object))
-    if nodes > _LARGEST_LATTICE:
-        raise InputError(
-            f"{len(encoded.quasi)} quasi-identifiers with these hierarchies have {nodes:,} full-domain "
-            f"generalizations, more than the {_LARGEST_LATTICE:,} that are searched; "
-            "use hierarchies with fewer levels or fewer quasi-identifiers"
-        )
 
 
 def _check_models(encoded: Encoded, policy: Policy) -> None:

@@ -86,6 +86,7 @@ def draft(published: Published, recoding: Recoding, policy: Policy, files: Mappi
         "promise": requirements(policy),
         "protects": PROTECTS + (MIXED if recoding.levels is None else ""),
         "algorithm": recoding.algorithm,
+        **({"improved": recoding.improved} if recoding.levels is None else {}),
         "suppression_limit": float(policy.search.suppression),
         "columns": [_column(name, published, recoding, policy) for name in published.columns],
         **({"chosen_labels": [asdict(one) for one in told]} if told else {}),
@@ -138,7 +139,7 @@ def audit(
             "reason": _why_suppressed(recoding),
         },
         "algorithm": recoding.algorithm,
-        **({} if recoding.levels is None else {"levels": dict(recoding.levels)}),
+        **({"improved": recoding.improved} if recoding.levels is None else {"levels": dict(recoding.levels)}),
         "utility": utility.as_json(),
         "needs": {name: needs.as_json() for name, needs in known.needs.items()},
         "costs": {name: [[a, b, cost] for (a, b), cost in pairs.items()] for name, pairs in known.costs.items()},
@@ -149,7 +150,7 @@ def _why_suppressed(recoding: Recoding) -> str | None:
     if not recoding.suppressed:
         return None
     if recoding.levels is None:
-        return "rows left out so that the others meet every requirement"
+        return "rows that kept the others from a requirement, or cost them more than they tell"
     return "rows of classes that did not meet every requirement"
 
 

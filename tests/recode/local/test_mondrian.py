@@ -46,7 +46,7 @@ def problem_of(columns: Columns, hierarchies: dict[str, Any], *, k: int, ranges:
         "columns": {name: {"role": "quasi", "hierarchy": hierarchies[name]} for name in columns},
         "privacy": [{"model": "k-anonymity", "k": k}],
         "algorithm": {"name": "mondrian"},
-        "publish": {"ranges": ranges},
+        "publish": {"ranges": ranges} if any(isinstance(one, dict) for one in hierarchies.values()) else {},
     }
     policy = load(document)
     table = pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})

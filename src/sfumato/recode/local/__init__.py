@@ -7,6 +7,6 @@ all passing; `improved` lowers what they cost; `applied` gives every row its lab
 from sfumato.recode.local.apply import applied
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
-from sfumato.recode.local.run import ALGORITHMS, UNLEVELLED, local
+from sfumato.recode.local.run import ALGORITHMS, local
 
-__all__ = ["ALGORITHMS", "UNLEVELLED", "Parts", "Problem", "applied", "local"]
+__all__ = ["ALGORITHMS", "Parts", "Problem", "applied", "local"]

@@ -1,8 +1,8 @@
 """Apply: a settled grouping of tuples becomes labels of rows.
 
-Rows of one tuple that go different ways differ in nothing that an algorithm looked at. Which goes where is decided by
-what else is published of them, in sorted order: so the result does not depend on the order of the input, and says
-nothing of it.
+Rows of one tuple that go different ways differ in nothing that an algorithm looked at. They are sorted by all else that
+is published of them and then dealt out evenly, so that each part gets its share of every value. So the result does not
+depend on the order of the input and says nothing of it, and no class is made of one kind of rows by the way.
 """
 
 from typing import Any
@@ -38,9 +38,17 @@ def groups_of_rows(encoded: Encoded, parts: Parts) -> IntArray:
     split = np.diff(first, append=len(parts)) > 1
     if split.any():
         rows = _in_order(encoded, np.flatnonzero(split.take(tuples)), tuples)
-        lines = split.take(parts.of)
-        group[rows] = np.repeat(parts.group[lines], parts.rows[lines])
+        group[rows] = _dealt(parts.only(split.take(parts.of)))
     return group
+
+
+def _dealt(parts: Parts) -> IntArray:
+    """The groups of the rows of each tuple, as evenly mixed as can be: the j-th of n rows stands at (j + 1/2) / n."""
+    line = np.repeat(np.arange(len(parts)), parts.rows)
+    place = np.arange(len(line)) - np.repeat(np.cumsum(parts.rows) - parts.rows, parts.rows)
+    share = (place + 0.5) / parts.rows[line]
+    dealt: IntArray = parts.group[line[np.lexsort([share, parts.of[line]])]]
+    return dealt
 
 
 def _tuples_of_rows(encoded: Encoded) -> IntArray:

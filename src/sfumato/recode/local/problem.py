@@ -28,7 +28,6 @@ class Problem:
     axes: tuple[Axis, ...]
     price: Price
     start: Parts
-    seed: int = 0
 
     @property
     def counts(self) -> IntArray:
@@ -50,12 +49,6 @@ class Problem:
     def holds(self, parts: Parts) -> BoolArray:
         """Which groups meet every requirement."""
         return self.requirement.holds(self.count(parts))
-
-    def singles(self) -> Hulls:
-        """The hull of each tuple alone."""
-        return [
-            axis.single.take(codes, axis=0) for axis, codes in zip(self.axes, self.encoded.tuples.quasi, strict=True)
-        ]
 
     def hulls(self, parts: Parts) -> Hulls:
         """The tightest hull of each group; no group may be empty."""

@@ -1,13 +1,15 @@
 """Run a local algorithm: begin, group, settle, improve, apply."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from sfumato.encode import Encoded
+from sfumato.encode import Attribute, Encoded
 from sfumato.hierarchy import Ranges, Sets
 from sfumato.policy import Policy
 from sfumato.recode.evaluate import Progress, Requirement
 from sfumato.recode.local.apply import applied
 from sfumato.recode.local.axes import Axis, RangeAxis, SetAxis, Tree
+from sfumato.recode.local.coarse import coarse
 from sfumato.recode.local.improve import improved
 from sfumato.recode.local.mondrian import mondrian, relaxed
 from sfumato.recode.local.parts import Parts
@@ -29,9 +31,6 @@ ALGORITHMS: dict[str, Local] = {
 }
 """Each from a problem whose start is one group that passes, to groups that pass as far as its models are monotone."""
 
-UNLEVELLED = frozenset({"mondrian", "mondrian-relaxed"})
-"""Those that do without levels."""
-
 
 _TRIED = 300_000
 """Tables of more different tuples are not tried with every algorithm."""
@@ -44,10 +43,10 @@ def local(encoded: Encoded, policy: Policy, name: str, progress: Progress | None
         return None
     found = {each: _grouped(problem, each, progress) for each in (candidates(problem) if name == "auto" else (name,))}
     best = min(found, key=lambda each: problem.cost(found[each]))
-    parts = found[best]
-    if policy.search.improve:
-        parts = improved(problem, parts, progress, patient=name == "auto")
-    return applied(problem, parts, best)
+    if not policy.search.improve:
+        return applied(problem, found[best], best)
+    parts = improved(problem, found[best], progress, patient=name == "auto")
+    return replace(applied(problem, parts, best), improved=parts is not found[best])
 
 
 def candidates(problem: Problem) -> tuple[str, ...]:
@@ -56,8 +55,9 @@ def candidates(problem: Problem) -> tuple[str, ...]:
     Full-domain algorithms are not among them. Whatever they find is a local recoding too, and under its tightest labels
     a dearer one than these reach; name one where all values of a column are to have one level.
     """
-    levelled = all(isinstance(axis, Tree) for axis in problem.axes)
-    every = tuple(name for name in ALGORITHMS if levelled or name in UNLEVELLED)
+    if not all(isinstance(axis, Tree) for axis in problem.axes):
+        return "mondrian", "mondrian-relaxed"
+    every = "progressive", "top-down", "mondrian"  # relaxed cuts need a column without levels
     return every if len(problem.counts) <= _TRIED else every[:1]
 
 
@@ -67,18 +67,30 @@ def _grouped(problem: Problem, name: str, progress: Progress | None = None) -> P
 
 
 def posed(encoded: Encoded, policy: Policy) -> Problem:
-    """What the policy asks of the table."""
+    """What the policy asks of the table; ranges of a partition are searched by interval, not by value."""
+    spans = _partitions(encoded, policy)
+    encoded = coarse(encoded, {place: axis.place for place, axis in spans.items()})
     price = Price(encoded, policy.search.metric)
-    axes = tuple(_axis(encoded, i, price, policy) for i in range(len(encoded.quasi)))
+    axes = tuple(
+        spans[place].by_place(price.share(place)) if place in spans else _axis(attribute, place, price, policy)
+        for place, attribute in enumerate(encoded.quasi)
+    )
     requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
-    return Problem(encoded, requirement, axes, price, Parts.together(encoded.tuples.counts), policy.search.seed or 0)
+    return Problem(encoded, requirement, axes, price, Parts.together(encoded.tuples.counts))
 
 
-def _axis(encoded: Encoded, place: int, price: Price, policy: Policy) -> Axis:
-    attribute = encoded.quasi[place]
+def _partitions(encoded: Encoded, policy: Policy) -> dict[int, RangeAxis]:
+    """The columns that are published as ranges of a partition, by their number."""
+    if policy.publish.ranges != "partition":
+        return {}
+    least = max(model.least for model in policy.privacy)
+    ranges = {i: attribute for i, attribute in enumerate(encoded.quasi) if isinstance(attribute.spec, Ranges)}
+    return {i: RangeAxis(attribute, 1.0, shown="partition", least=least) for i, attribute in ranges.items()}
+
+
+def _axis(attribute: Attribute, place: int, price: Price, policy: Policy) -> Axis:
     if isinstance(attribute.spec, Ranges):
-        least = max(model.least for model in policy.privacy)
-        return RangeAxis(attribute, price.share(place), shown=policy.publish.ranges, least=least)
+        return RangeAxis(attribute, price.share(place), shown=policy.publish.ranges)
     if isinstance(attribute.spec, Sets):
         return SetAxis(attribute, price.share(place))
     return Tree(attribute, price.cells(place))

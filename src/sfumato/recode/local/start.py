@@ -1,5 +1,6 @@
 """Where a local algorithm begins: which rows take part, all of them in one group that passes."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,20 +11,33 @@ from sfumato.recode.evaluate import Evaluator
 from sfumato.recode.lattice import Node
 from sfumato.recode.local.parts import SUPPRESSED, Parts
 from sfumato.recode.local.problem import Problem
+from sfumato.recode.local.thin import thinned
 from sfumato.recode.metrics import METRICS
 from sfumato.recode.optimal import optimal
+
+_SEARCHED = 30_000
+"""Nodes of the largest lattice that is searched only to see which rows to begin with."""
 
 
 def begun(problem: Problem) -> Problem | None:
     """The problem with rows to begin with, or nothing where no choice of them meets the requirements.
 
-    All rows, where the whole table as one class passes. Where it does not, and rows may be suppressed, those that the
-    best full-domain generalization publishes: its classes pass, and where models are monotone so does their union.
+    All rows, where the whole table as one class passes. Where it does not, and rows may be suppressed, all but some of
+    the values that are too frequent. Where that takes too many, those that the best full-domain generalization
+    publishes: its classes pass, and where models are monotone so does their union.
     """
     if problem.holds(problem.start).all():
         return problem
     if not problem.requirement.limit:
         return None
+    start = thinned(problem)
+    if start is not None:
+        return replace(problem, start=start)
+    heights = [attribute.hierarchy.height for attribute in problem.encoded.quasi]
+    return _full_domain(problem) if math.prod(height + 1 for height in heights) <= _SEARCHED else None
+
+
+def _full_domain(problem: Problem) -> Problem | None:
     evaluator = Evaluator(problem.encoded, problem.requirement, METRICS["ncp"](problem.encoded))
     found = optimal(evaluator)
     return None if found is None else replace(problem, start=at_node(problem, found.node))

@@ -73,7 +73,7 @@ def _suppressed(release: "Release") -> str:
     if not release.suppressed:
         return f"none; {limit}"
     why = (
-        "rows left out so that the others meet every requirement"
+        "rows that kept the others from a requirement, or cost them more than they tell"
         if release.levels is None
         else "rows of classes that did not meet every requirement under these labels"
     )
@@ -82,9 +82,10 @@ def _suppressed(release: "Release") -> str:
 
 def _search(release: "Release") -> list[tuple[object, object]]:
     search, chosen = release.policy.search, release.recoding.algorithm
-    asked = ", chosen automatically" if search.name != chosen else ""
+    begun = "" if search.name == chosen else f"{search.name}, which began with "
+    then = " and improved on it" if release.recoding.improved else ""
     return [
-        ("Algorithm", f"{chosen}{asked}; it minimizes {search.metric}"),
+        ("Algorithm", f"{begun}{chosen}{then}; it minimizes {search.metric}"),
         ("Labels", FULL_DOMAIN if release.levels is not None else LOCAL),
         ("Form", release.policy.publish.form),
     ]

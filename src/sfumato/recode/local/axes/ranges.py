@@ -5,6 +5,8 @@ the largest number of the class, a mean their mean. NULL stands behind the last 
 published as NULL, one of NULLs and numbers as ``*``.
 """
 
+from copy import copy
+
 import numpy as np
 
 from sfumato.classes import FloatArray, IntArray
@@ -50,6 +52,14 @@ class RangeAxis(Axis):
         self._ends(column)
         size = self.null + 1
         self._table = self._losses(*np.divmod(np.arange(size**2), size)) if size**2 <= _TABLE else None
+
+    def by_place(self, share: float) -> "RangeAxis":
+        """The same for values that are coded by their places, with another weight."""
+        other = copy(self)
+        other.share = share
+        other.place = np.arange(int(self.place.max(initial=0)) + 1)
+        other.single = np.column_stack([-other.place, other.place])
+        return other
 
     def cells(self, hulls: IntArray) -> FloatArray:
         """By width."""

@@ -23,9 +23,9 @@ _CELLS = 1 << 22
 class SetAxis(Axis):
     """A column of sets. What a set costs is (members - 1) / (values - 1).
 
-    All values together are published as ``*``, which says the same and is shorter. Bits are in the order of texts;
-    places are in the order of frequency, the most frequent first, so that a cut at the median parts one or a few
-    frequent values from the many rare ones, which makes small sets of most rows.
+    All values that are published, together, are ``*``, which says the same and is shorter. Bits are in the order of
+    texts; places are in the order of frequency, the most frequent first, so that a cut at the median parts one or a
+    few frequent values from the many rare ones, which makes small sets of most rows.
     """
 
     join = np.bitwise_or
@@ -55,8 +55,10 @@ class SetAxis(Axis):
     def show(self, hulls: IntArray) -> Shown:
         """The sets that are in use, and their texts."""
         used, codes = _distinct(hulls)
-        loss = self.widths(used)
-        return Shown(codes, tuple(self._texts(used)), loss, loss)
+        everything = (used == np.bitwise_or.reduce(used, axis=0)).all(axis=1) & (self.widths(used) > 0)
+        loss = np.where(everything, 1.0, self.widths(used))
+        texts = [ROOT if every else text for every, text in zip(everything, self._texts(used), strict=True)]
+        return Shown(codes, tuple(texts), loss, loss)
 
     def _texts(self, hulls: IntArray) -> list[Label]:
         tokens, texts = [member(value) for value in self.values], []
@@ -70,7 +72,7 @@ class SetAxis(Axis):
     def _text(self, members: list[int], tokens: list[str]) -> Label:
         if len(members) == 1:
             return alone(self.values[members[0]])
-        return ROOT if len(members) == len(tokens) else braced([tokens[i] for i in members])
+        return braced([tokens[i] for i in members])
 
 
 def _members(hulls: IntArray) -> Codes:

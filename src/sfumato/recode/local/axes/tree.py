@@ -101,11 +101,8 @@ class Tree(Axis):
         for level, labels in enumerate(self.hierarchy.labels):
             for code, label in enumerate(labels):
                 found.setdefault(label, []).append((level, code))
-        twice = [
-            label
-            for label, nodes in found.items()
-            if label != ROOT and len({self._leaves(*node) for node in nodes[1:] and nodes}) > 1
-        ]
+        shared = {label: nodes for label, nodes in found.items() if label != ROOT and len(nodes) > 1}
+        twice = [label for label, nodes in shared.items() if len({self._leaves(*node) for node in nodes}) > 1]
         if twice:
             raise HierarchyError(
                 f"column {self.name!r}: labels that stand for different values on different levels: {listing(twice)}; "

@@ -21,7 +21,7 @@ _MANY, _VERY_MANY = 100_000, 1_000_000
 _LOST = 0.04
 """A covering that leaves a larger share of the rows without a place is given up."""
 
-_PAIRS, _LITTLE = 300_000_000, 2e-4
+_PAIRS, _LITTLE = 300_000_000, 5e-4
 """Pairs that an exchange may price, about a second; and the share of the cost that a round has to save."""
 
 

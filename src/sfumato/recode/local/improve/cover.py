@@ -21,6 +21,9 @@ from sfumato.recode.local.problem import Problem
 _LOOK = 2000
 """What looking at a node costs besides its lines, in lines."""
 
+_EXPANDED = 50
+"""What putting the nodes above a node into the queue costs, in lines for each attribute."""
+
 _COUNT, _COUNTED = 20_000, 20
 """What counting sensitive values costs besides, in lines, and what each line counted does."""
 
@@ -90,11 +93,14 @@ class Cover:
         if node in self.expanded:
             return
         self.expanded.add(node)
+        self.budget -= _EXPANDED * len(self.steps)
+        here = self._floor(node)
         for i, steps in enumerate(self.steps):
             above = (*node[:i], node[i] + 1, *node[i + 1 :])
             if above[i] < len(steps) and above not in self.seen:
                 self.seen.add(above)
-                heapq.heappush(self.queue, (self._floor(above), above))
+                floors = self.floors[i]
+                heapq.heappush(self.queue, (here - floors[node[i]] + floors[above[i]], above))
 
     def _sift(self, first: tuple[float, Node]) -> None:
         """Drop nodes from the front of the queue at which no group has enough rows: a look at many at a time."""
@@ -139,6 +145,7 @@ class Cover:
             if known is not None:
                 cost += known[step].take(codes.take(heads)) if step else 0.0
             elif len(cost):
+                self.budget -= _COUNTED * len(runs.lines) * axis.single.shape[1]
                 single = axis.single.take(codes.take(runs.lines), axis=0)
                 cost += axis.cells(axis.reduce(single, runs.starts))
         return cost

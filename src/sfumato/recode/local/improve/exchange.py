@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.classes import BoolArray, IntArray
 from sfumato.recode.local.improve.neighbours import Targets, seek
 from sfumato.recode.local.improve.proposals import Proposals, chosen, proposed
+from sfumato.recode.local.improve.swaps import swaps
 from sfumato.recode.local.parts import SUPPRESSED, Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.standing import Standing
@@ -76,7 +77,12 @@ class Exchange:
 
     def run(self, little: float) -> "Exchange":
         """Rounds until they save little, as a share of the cost."""
-        return self._while(lambda: self.round() > little * abs(self.cost))
+
+        def helps() -> bool:
+            enough = little * abs(self.cost)
+            return self.round() > enough or self.swap() > enough
+
+        return self._while(helps)
 
     def fill(self) -> "Exchange":
         """Rounds until no class fails, or few more rows find a place."""
@@ -98,10 +104,17 @@ class Exchange:
     def round(self) -> float:
         """Propose, choose, try and keep what is better; what that saved."""
         self._price()
-        lines = Parts(self.of, self.rows, self.group, self.groups)
         targets = self.targets.or_none(self.rows, self.void) if self.spare > 0 else self.targets
-        found = chosen(proposed(self.problem, self.standing, lines, targets), self.void, self.rows, self.spare)
-        return self._try(found) if len(found.gain) else 0.0
+        return self._try(proposed(self.problem, self.standing, self._lines, targets))
+
+    def swap(self) -> float:
+        """The same with lines that change places."""
+        self._price()
+        return self._try(swaps(self.problem, self.standing, self._lines, self.targets))
+
+    @property
+    def _lines(self) -> Parts:
+        return Parts(self.of, self.rows, self.group, self.groups)
 
     def _price(self) -> None:
         """Seek targets anew for lines whose class or target has changed, where there is anything to gain."""
@@ -122,7 +135,10 @@ class Exchange:
         return dear
 
     def _try(self, found: Proposals) -> float:
-        """Carry the proposals out, and take back those that do not help."""
+        """Choose from the proposals, carry them out, and take back those that do not help."""
+        found = chosen(found, self.void, self.rows, self.spare)
+        if not len(found.gain):
+            return 0.0
         owner, gone = found.owner, found.target == self.void
         part = np.full(self.groups, -1)
         part[found.target], part[found.source] = owner, np.arange(len(found.gain))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.classes import FloatArray, IntArray
+from sfumato.recode.local.axes import Axis
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Hulls, Problem
 from sfumato.recode.local.standing import Standing
@@ -72,8 +73,15 @@ def seek(problem: Problem, standing: Standing, lines: Parts, targets: Targets) -
             found = targets.only(places)
             _fill(problem, standing.only(classes), (classes, lines.only(places)), found)
             targets.put(places, found)
-            pairs += len(places) * len(classes)
+            pairs += len(classes) * (len(places) + _values(problem, lines.of[places]))
     return pairs
+
+
+def _values(problem: Problem, lines: IntArray) -> int:
+    """What the tables of these lines are worth in lines: their different values, each as long as its hull."""
+    quasi = problem.encoded.tuples.quasi
+    values = [min(len(lines), len(axis.single)) * axis.single.shape[1] for axis in problem.axes]
+    return int(sum(values)) // len(quasi)
 
 
 def _blocks(standing: Standing, lines: Parts) -> list[tuple[IntArray, IntArray]]:
@@ -118,10 +126,19 @@ def _tables(problem: Problem, hulls: Hulls, lines: IntArray) -> list[tuple[IntAr
         used = np.unique(codes[lines])
         place = np.zeros(len(axis.single), dtype=np.int64)
         place[used] = np.arange(len(used))
-        joined = axis.join(axis.single[used][:, None], hull[None])
-        cost = axis.cells(joined.reshape(-1, hull.shape[1])).reshape(len(used), len(hull))
-        tables.append((place, cost.astype(np.float32)))
+        tables.append((place, _table(axis, axis.single[used], hull)))
     return tables
+
+
+def _table(axis: Axis, single: IntArray, hull: IntArray) -> Costs:
+    """What a cell of each value costs in each class, some values at a time: hulls of sets may be long."""
+    table = np.empty((len(single), len(hull)), dtype=np.float32)
+    step = max(_CELLS // hull.size, 1)
+    for start in range(0, len(single), step):
+        joined = axis.join(single[start : start + step, None], hull[None])
+        cost = axis.cells(joined.reshape(-1, hull.shape[1]))
+        table[start : start + step] = cost.reshape(-1, len(hull))
+    return table
 
 
 def _row_costs(problem: Problem, tables: list[tuple[IntArray, Costs]], lines: IntArray, classes: int) -> Costs:

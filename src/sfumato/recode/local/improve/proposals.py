@@ -4,18 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
+from sfumato.classes import FloatArray, IntArray
 from sfumato.keys import starts
+from sfumato.recode.local.improve.members import WIDE, Members, before
 from sfumato.recode.local.improve.neighbours import Targets
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.standing import Standing
 
-_WORTH = 1e-6
+WORTH = 1e-6
 """What a change has to promise, in rows."""
-
-_WIDE = 32
-"""Classes of more lines than this keep their labels when one line leaves, or so it is taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,27 +37,24 @@ class Proposals:
     def only(self, some: IntArray) -> "Proposals":
         """Some of them."""
         length = np.diff(self.start, append=len(self.lines))[some]
-        lines = np.repeat(self.start[some] - _before(length), length) + np.arange(length.sum())
-        return Proposals(self.gain[some], self.source[some], _before(length), self.lines[lines], self.target[lines])
+        lines = np.repeat(self.start[some] - before(length), length) + np.arange(length.sum())
+        return Proposals(self.gain[some], self.source[some], before(length), self.lines[lines], self.target[lines])
 
 
 def proposed(problem: Problem, standing: Standing, lines: Parts, targets: Targets) -> Proposals:
     """All moves of one line, and all classes that could be given up, that promise to save something."""
     target, added = targets.group, targets.added
-    order = np.argsort(lines.group, kind="stable")
-    first = np.searchsorted(lines.group[order], np.arange(lines.groups))
-    length = np.diff(first, append=len(order))
-    moves = _moves(problem, standing, lines, added, (order, first, length))
-    single = np.flatnonzero(moves > _WORTH)
+    members = Members.of(lines)
+    moves = _moves(problem, standing, members, added)
+    single = np.flatnonzero(moves > WORTH)
     saved = standing.penalized - _spent(problem, standing, lines, targets)
-    whole = np.flatnonzero((saved > _WORTH) & (length > 0))
-    members = order[np.repeat(first[whole] - _before(length[whole]), length[whole]) + np.arange(length[whole].sum())]
-    runs = np.concatenate([np.ones(len(single), dtype=np.int64), length[whole]])
-    every = np.concatenate([single, members])
+    whole = np.flatnonzero((saved > WORTH) & (members.length > 0))
+    runs = np.concatenate([np.ones(len(single), dtype=np.int64), members.length[whole]])
+    every = np.concatenate([single, members.listed(whole)])
     return Proposals(
         np.concatenate([moves[single], saved[whole]]),
         np.concatenate([lines.group[single], whole]),
-        _before(runs),
+        before(runs),
         every,
         target[every],
     )
@@ -78,7 +73,7 @@ def _spent(problem: Problem, standing: Standing, lines: Parts, targets: Targets)
         return spent
     lengths = np.diff(first, append=len(order))
     members = open_[order[np.repeat(shared, lengths)]]
-    runs = _before(lengths[shared])
+    runs = before(lengths[shared])
     source, into = lines.group[members[runs]], target[members[runs]]
     hulls = [
         axis.join(axis.reduce(axis.single[codes[lines.of[members]]], runs), hull[into])
@@ -110,53 +105,15 @@ def chosen(found: Proposals, void: int, rows: IntArray, spare: int) -> Proposals
     return found.only(np.array(picked, dtype=np.int64))
 
 
-def _before(lengths: IntArray) -> IntArray:
-    """Where runs of these lengths begin."""
-    return np.cumsum(lengths) - lengths
-
-
-def _moves(
-    problem: Problem, standing: Standing, lines: Parts, added: FloatArray, runs: tuple[IntArray, IntArray, IntArray]
-) -> FloatArray:
+def _moves(problem: Problem, standing: Standing, members: Members, added: FloatArray) -> FloatArray:
     """What moving each line to its target saves; minus infinity where it cannot leave its class."""
-    gain = np.full(len(lines), -np.inf)
-    movable = _movable(problem, standing, lines, runs[2])
-    left = standing.sizes[lines.group] - lines.rows
-    row = np.divide(standing.costs, np.maximum(standing.sizes, 1))
-    gain[movable] = (row[lines.group] * lines.rows - added)[movable]  # if labels stay as they are
-    narrow = movable & (runs[2] <= _WIDE)[lines.group] & np.isfinite(added)
-    exact = np.flatnonzero(narrow)
+    lines, sizes = members.lines, standing.sizes
+    left, length = sizes[lines.group] - lines.rows, members.length[lines.group]
+    movable = (left >= problem.requirement.least) & (length > 1)
+    row = np.divide(standing.costs, np.maximum(sizes, 1))
+    gain = np.where(movable, row[lines.group] * lines.rows - added, -np.inf)  # if labels stay as they are
+    exact = np.flatnonzero(movable & (length <= WIDE) & np.isfinite(added))
     if len(exact):
-        rest = problem.costs(_without(problem, lines, exact, runs), left[exact])
+        rest = problem.costs(members.without(problem, exact), left[exact])
         gain[exact] = standing.costs[lines.group[exact]] - rest - added[exact]
     return gain
-
-
-def _movable(problem: Problem, standing: Standing, lines: Parts, length: IntArray) -> BoolArray:
-    """Lines that leave enough rows behind."""
-    enough = standing.sizes[lines.group] - lines.rows >= problem.requirement.least
-    found: BoolArray = enough & (length[lines.group] > 1)
-    return found
-
-
-def _without(
-    problem: Problem, lines: Parts, exact: IntArray, runs: tuple[IntArray, IntArray, IntArray]
-) -> list[IntArray]:
-    """The hulls of classes without one of their lines, for each line asked."""
-    order, first, length = runs
-    classes, place = np.unique(lines.group[exact], return_inverse=True)
-    width = int(length[classes].max())
-    spots = np.minimum(first[classes][:, None] + np.arange(width), len(order) - 1)
-    inside = np.arange(width) < length[classes][:, None]
-    members = order[spots]
-    column = np.argmax(members[place] == exact[:, None], axis=1)
-    found = []
-    for axis, codes in zip(problem.axes, problem.encoded.tuples.quasi, strict=True):
-        hulls = np.where(inside[..., None], axis.single[codes[lines.of[members]]], axis.nothing)
-        left = axis.join.accumulate(hulls, axis=1)
-        right = axis.join.accumulate(hulls[:, ::-1], axis=1)[:, ::-1]
-        empty = np.full((len(classes), 1, hulls.shape[2]), axis.nothing)
-        before = np.concatenate([empty, left[:, :-1]], axis=1)
-        after = np.concatenate([right[:, 1:], empty], axis=1)
-        found.append(axis.join(before, after)[place, column])
-    return found

@@ -5,7 +5,7 @@ all rows that are left; then groups of equal labels leave as far as they may, an
 
 - Where one value is protected by an α bound, and only size is required besides, trunks leave first (`trunks.py`):
   the largest part of a group, passing or not, that holds the protected value as often as it may. The stub stays.
-- Then groups that pass leave, whole or in part, within two limits (`progressive_removal.py`). With α bounds no more
+- Then groups that pass leave, whole or in part, within two limits (`removal.py`). With α bounds no more
   rows leave than Lemma 5 allows, the least over all protected values, columns and models. And whatever the models,
   what stays has to pass as one class. That is the idea behind the lemma, and for all other models it is the rule:
   k-anonymity (k rows stay, or none), diversity, closeness, persons, and any of them together.
