@@ -2,7 +2,7 @@
 # make test: sets up what the tests need, and runs them all
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench docs adult clean
+.PHONY: help setup demo test lint bench figures docs adult clean
 
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3,$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 VENV := .venv
@@ -36,6 +36,10 @@ lint: setup ## ruff, mypy, import-linter
 
 bench: setup ## measure time, memory and quality, as ratios against yardsticks of the same run
 	$(BIN)/python -m benchmarks.run
+
+figures: setup ## run the (α, k) paper's experiment and the growth of local recoding, with tables and plots
+	$(BIN)/python -m benchmarks.alpha_k
+	$(BIN)/python -m benchmarks.scale --full
 
 docs: setup ## write docs/reference.md from the docstrings
 	$(BIN)/python docs/make_reference.py

@@ -1,53 +1,19 @@
 """What is measured: the jobs, what ARX takes for them, and what we want them to take."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from benchmarks import arx
-from benchmarks.arx import Arx
+from benchmarks import arx, peers
+from benchmarks.case import OCCUPATION, Case, Method, Target
 
 M = 1_000_000
 SHARES = {0.0: "0", 0.02: "2", 1.0: "all"}
-OCCUPATION = "occupation"
+SALARY = "salary-class"
+BOUNDS = {2: 0.0142, 5: 0.0301, 10: 0.0431, 25: 0.0639, 50: 0.0846, 100: 0.1093}
+"""What no local recoding of ARX's rows loses less than, by k: the second bound of `benchmarks.lower_bound`."""
 DISTINCT = {"model": "distinct-l-diversity", "column": OCCUPATION, "l": 3}
 ENTROPY = {"model": "entropy-l-diversity", "column": OCCUPATION, "l": 3}
 CLOSENESS = {"model": "t-closeness", "column": OCCUPATION, "t": 0.2, "distance": "emd-equal"}
-
-
-@dataclass(frozen=True)
-class Target:
-    """Upper limits: seconds, peak megabytes, and seconds as a multiple of `copy`'s."""
-
-    seconds: float | None = None
-    megabytes: float | None = None
-    copies: float | None = None
-
-
-@dataclass(frozen=True)
-class Case:
-    """A job: `data` is ``adult`` (45,222 rows), ``arx`` (30,162), ``like`` (`rows` of them) or empty for --help."""
-
-    name: str
-    group: str
-    data: str
-    rows: int
-    suppression: float = 0.0
-    format: str = "csv"
-    also: tuple[Mapping[str, Any], ...] = ()
-    arx: Arx | None = None
-    target: Target = Target()
-
-    @property
-    def sensitive(self) -> str | None:
-        """The column that is no quasi-identifier, if there is one."""
-        return OCCUPATION if self.also else None
-
-    def with_rows(self, rows: int) -> "Case":
-        """The same job on another number of Adult-like rows, which nobody else's figures are about."""
-        if self.data != "like" or rows == self.rows:
-            return self
-        return replace(self, rows=rows, arx=None, target=Target())
 
 
 def every_case() -> Iterator[Case]:
@@ -56,6 +22,8 @@ def every_case() -> Iterator[Case]:
     yield from _full_domain("adult", "Adult, 45,222 rows, 8 quasi-identifiers, k = 5", 45_222)
     yield from _full_domain("arx", "ARX's Adult, 30,162 rows, 9 quasi-identifiers, k = 5", 30_162)
     yield from _diversity()
+    yield from _local()
+    yield from _mondrian()
     yield from _million()
     for kind in ("csv", "parquet"):
         yield from _scale(kind)
@@ -82,6 +50,29 @@ def _diversity() -> Iterator[Case]:
         for share in (0.0, 0.02):
             full = f"{name}-{SHARES[share]}"
             yield Case(full, group, "arx", 30_162, share, also=(model,), arx=theirs[share])
+
+
+def _local() -> Iterator[Case]:
+    group = "ARX's Adult, 30,162 rows, 9 quasi-identifiers, local recoding"
+    for k, bound in BOUNDS.items():
+        theirs, goal = (arx.LOCAL, 0.050) if k == 5 else (None, None)
+        case = Case(f"local-k{k}", group, "arx", 30_162, arx=theirs, target=Target(seconds=3, loss=goal), bound=bound)
+        yield replace(case, method=Method("auto", k))
+    million = "Adult-like rows, a million, CSV, 9 quasi-identifiers, k = 5, local recoding"
+    yield Case("local-1m", million, "like", M, arx=arx.LOCAL_MILLION, method=Method("auto"))
+
+
+def _mondrian() -> Iterator[Case]:
+    group = "ARX's Adult, 8 quasi-identifiers (salary class left out), k = 5, Mondrian"
+    tree = Method("mondrian", improve=False, left_out=SALARY)
+    ways = (("mondrian", tree, peers.MONDRIAN), ("mondrian-sets", replace(tree, sets=True), peers.MONDRIAN_SETS))
+    for name, method, peer in ways:
+        target = Target(search=peer.search / 10, loss=peer.loss)
+        case = Case(name, group, "arx", 30_162, target=target, method=method, peer=peer)
+        yield case
+        yield replace(case, name=f"{name}-improved", method=replace(method, improve=True))
+    million = Target(search=peers.MONDRIAN_MILLION.search / 10)
+    yield Case("mondrian-1m", group, "like", M, target=million, method=tree, peer=peers.MONDRIAN_MILLION)
 
 
 def _million() -> Iterator[Case]:

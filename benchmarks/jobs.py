@@ -1,13 +1,14 @@
 """A case, run: the real command in a fresh process, from cold start to a verified release."""
 
 import json
+import shutil
 import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cases import Case
+from benchmarks.case import Case
 from benchmarks.data import input_file, source_of
 from benchmarks.measure import Measured, measure, middle
 from benchmarks.policies import write_policy
@@ -23,6 +24,7 @@ class Bench:
     folder: Path
     repeat: int = 3
     timeout: float = 900
+    warm: bool = True
     copies: dict[Path, float | None] = field(default_factory=dict)
 
     def run(self, case: Case) -> dict[str, Any]:
@@ -34,9 +36,10 @@ class Bench:
         with tempfile.TemporaryDirectory(prefix="sfumato-bench-") as work:
             policy = write_policy(case, source, Path(work, "policy.toml"))
             cold = middle(lambda: self._anonymize(policy), times)
-            warm = None if cold.failed or case.rows > _WARM else self._warm(policy)
+            warm = None if cold.failed or case.rows > _WARM or not self.warm else self._warm(policy)
+            lost = self._published(case, source, policy) if not cold.failed else {}
         rest = {"source": source_of(source), "warm": warm, "copy": self._copy(source)}
-        return _figures(case, cold) | rest
+        return _figures(case, cold) | lost | rest
 
     def _input(self, case: Case) -> Path:
         path = input_file(case.data, case.rows, case.format, self.folder)
@@ -47,9 +50,20 @@ class Bench:
         return path
 
     def _anonymize(self, policy: Path) -> Measured:
-        with tempfile.TemporaryDirectory(dir=policy.parent) as folder:
-            release = Path(folder, "release")
-            return measure([SFUMATO, "anonymize", policy, "--out", release, "--json"], timeout=self.timeout)
+        release = policy.with_name("release")
+        shutil.rmtree(release, ignore_errors=True)  # the one before: replacing it would be measured as well
+        return measure([SFUMATO, "anonymize", policy, "--out", release, "--json"], timeout=self.timeout)
+
+    def _published(self, case: Case, source: Path, policy: Path) -> dict[str, float]:
+        """The loss of the published file as another command measures it, for labels that are each class's own."""
+        if not case.method.local or case.rows > _SMALL:
+            return {}
+        release = policy.with_name("release")
+        said = measure([SFUMATO, "utility", release, "--original", source, "--json"], timeout=self.timeout)
+        if said.failed:
+            print(f"  {case.name}: {said.errors.strip()}", file=sys.stderr)
+            return {}
+        return {"published": float(json.loads(said.output)["ncp"])}
 
     def _warm(self, policy: Path) -> float | None:
         with tempfile.TemporaryDirectory(dir=policy.parent) as folder:

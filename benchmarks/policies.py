@@ -5,14 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cases import Case
+from benchmarks.case import Case, Method
 from benchmarks.data import source_of
 from sfumato.datasets import adult_arx_folder, adult_arx_policy, adult_folder, adult_policy, synthetic_adult_policy
+from sfumato.datasets.adult_policies import AGES
 
 
 def write_policy(case: Case, source: Path, path: Path) -> Path:
     """Write it as TOML."""
-    policy = _policy(case, source) | {"publish": {"format": case.format}}
+    policy = _applied(case.method, _policy(case, source)) | {"publish": {"format": case.format}}
     path.write_text("\n".join(f"{key} = {toml(value)}" for key, value in policy.items()), encoding="utf-8")
     return path
 
@@ -29,13 +30,30 @@ def toml(value: Any) -> str:
 
 
 def _policy(case: Case, source: Path) -> dict[str, Any]:
-    shared: dict[str, Any] = {"suppression": case.suppression, "also": case.also, "source": source}
+    shared: dict[str, Any] = {"k": case.method.k, "suppression": case.suppression, "also": case.also, "source": source}
     if source_of(source) == "synthetic":
         sensitive = "salary-class" if case.data == "adult" else case.sensitive
         return synthetic_adult_policy(**shared, sensitive=sensitive)
     if case.data == "adult":
         return adult_policy(_there(adult_folder()), **shared)
     return adult_arx_policy(_there(adult_arx_folder()), **shared, sensitive=case.sensitive)
+
+
+def _applied(method: Method, policy: dict[str, Any]) -> dict[str, Any]:
+    """The policy with the algorithm of a method, and the columns as it has them."""
+    columns = dict(policy["columns"])
+    for role, name in (("plain", method.plain), ("identifier", method.left_out)):
+        if name:
+            columns[name] = {"role": role}
+    if method.sets:
+        quasi = [name for name, column in columns.items() if column["role"] == "quasi"]
+        columns |= {name: {"role": "quasi", "hierarchy": _open(name)} for name in quasi}
+    search = policy["algorithm"] | {"name": method.algorithm}
+    return policy | {"columns": columns, "algorithm": search if method.improve else search | {"improve": False}}
+
+
+def _open(name: str) -> Any:
+    return {"ranges": True, "domain": AGES["domain"]} if name == "age" else "sets"
 
 
 def _there(folder: Path | None) -> Path:

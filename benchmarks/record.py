@@ -33,6 +33,7 @@ def described(cases: Sequence[Mapping[str, Any]], *, full: bool) -> dict[str, An
 
 def keep(run: Mapping[str, Any], path: Path) -> Path:
     """Append the run to `path`, and write the page beside it; its path is returned."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     runs = [*(json.loads(path.read_text(encoding="utf-8")) if path.exists() else []), run]
     path.write_text(json.dumps(runs, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     latest = next((one for one in reversed(runs) if one["full"]), runs[-1])

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.cases import Case, chosen
+from benchmarks.case import Case
+from benchmarks.cases import chosen
 from benchmarks.jobs import Bench
 from benchmarks.record import described, keep
 from benchmarks.tables import report

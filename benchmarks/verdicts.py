@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.cases import Case, Target
+from benchmarks.case import Case, Target
 
 
 def verdict(case: Case, figures: Mapping[str, Any]) -> str:
@@ -17,7 +17,13 @@ def verdict(case: Case, figures: Mapping[str, Any]) -> str:
 
 def wanted(target: Target) -> str:
     """The target in words."""
-    words = {"seconds": "≤ {:.3g} s", "copies": "≤ {:g} × copy", "megabytes": "≤ {:g} MB"}
+    words = {
+        "seconds": "≤ {:.3g} s",
+        "copies": "≤ {:g} × copy",
+        "megabytes": "≤ {:g} MB",
+        "search": "search ≤ {:.3g} s",
+        "loss": "loss ≤ {:.3f}",
+    }
     limits = {key: getattr(target, key) for key in words}
     return ", ".join(words[key].format(limit) for key, limit in limits.items() if limit is not None)
 
@@ -30,3 +36,7 @@ def _checks(target: Target, figures: Mapping[str, Any]) -> Iterator[tuple[float,
         yield figures["seconds"] / figures["copy"], target.copies, "× copy"
     if target.megabytes is not None:
         yield figures["megabytes"], target.megabytes, "MB"
+    if target.search is not None:
+        yield figures["phases"]["search"], target.search, "s of search"
+    if target.loss is not None:
+        yield figures.get("published", figures["loss"]), target.loss, "loss"

@@ -9,10 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cases import Case, Target, chosen, every_case
-from benchmarks.policies import toml
+from benchmarks.case import Case, Method, Target
+from benchmarks.cases import chosen, every_case
+from benchmarks.peers import Peer
+from benchmarks.policies import toml, write_policy
 from benchmarks.tables import report
 from benchmarks.verdicts import verdict, wanted
+
+ABOUT = {"date": "today", "sfumato": "0", "python": "3", "duckdb": "1", "cpus": 2, "memory": 8, "load": 0.5}
 
 
 def run(root: Path, *options: str, adult: Path | None = None) -> str:
@@ -38,6 +42,16 @@ def test_tiny_run_on_made_up_rows(case: str, root: Path, tmp_path: Path) -> None
     assert f"{case} †" in printed
     assert printed.strip().splitlines()[2:-2] == (tmp_path / "RESULTS.md").read_text().strip().splitlines()[4:]
     assert str(tmp_path) not in results.read_text()
+
+
+def test_tiny_run_of_local_recoding(root: Path, tmp_path: Path) -> None:
+    """Where classes have labels of their own, the loss is measured on the published file as well."""
+    results = tmp_path / "results.json"
+    options = ("--quick", "--only", "mondrian-1m", "--rows", "900", "--data", str(tmp_path), "--results", str(results))
+    run(root, *options, adult=tmp_path)
+    (figures,) = json.loads(results.read_text())[0]["cases"]
+    assert figures["published"] == pytest.approx(figures["loss"], abs=1e-3)
+    assert "levels" not in figures
 
 
 def test_runs_are_appended(root: Path, tmp_path: Path) -> None:
@@ -68,12 +82,45 @@ def test_verdicts() -> None:
     assert verdict(case, {"code": None}) == "stopped"
 
 
+def test_verdicts_on_quality() -> None:
+    """Search and loss have limits of their own; the loss that counts is the published file's."""
+    case = Case("x", "g", "like", 10, target=Target(search=0.05, loss=0.05))
+    assert wanted(case.target) == "search ≤ 0.05 s, loss ≤ 0.050"
+    figures = {"code": 0, "seconds": 1.0, "copy": 0.5, "phases": {"search": 0.01}, "loss": 0.04}
+    assert verdict(case, figures) == "met"
+    assert verdict(case, figures | {"published": 0.06}) == "missed: 0.06 > 0.05 loss"
+
+
+def test_peers_beside_ours() -> None:
+    """Where another program's search is known, ours stands beside it, as a share of it."""
+    (case,) = [case for case in every_case() if case.name == "mondrian"]
+    assert case.peer == Peer(0.5, 0.068)
+    quality = {"phases": {"search": 0.05}, "loss": 0.0612, "published": 0.0612, "classes": 4_000, "suppressed": 0}
+    figures = {"case": "mondrian", "rows": 30_162, "code": 0, "seconds": 0.8, "copy": 0.2, "megabytes": 100.0}
+    (line,) = [line for line in report(ABOUT | {"cases": [figures | quality]}).splitlines() if "| mondrian " in line]
+    cells = [cell.strip() for cell in line.split("|")]
+    assert cells[-7:-1] == ["0.050", "0.5", "0.100", "0.068", "search ≤ 0.05 s, loss ≤ 0.068", "met"]
+
+
+def test_policies_of_methods(tmp_path: Path) -> None:
+    """A method names the algorithm, and may have other columns, ranges and sets in place of hierarchies."""
+    method = Method("mondrian", k=7, improve=False, plain="race", left_out="salary-class", sets=True)
+    case = Case("x", "g", "like", 10, method=method)
+    written = write_policy(case, tmp_path / "synthetic-like-10.csv", tmp_path / "policy.toml")
+    policy = tomllib.loads(written.read_text())
+    columns = policy["columns"]
+    assert (columns["race"], columns["salary-class"]) == ({"role": "plain"}, {"role": "identifier"})
+    assert columns["age"]["hierarchy"] == {"ranges": True, "domain": [17, 90]}
+    assert columns["sex"]["hierarchy"] == "sets"
+    assert policy["privacy"] == [{"model": "k-anonymity", "k": 7}]
+    assert (policy["algorithm"]["name"], policy["algorithm"]["improve"]) == ("mondrian", False)
+
+
 def test_report_of_failures_and_growth() -> None:
     """A case that failed has a line too, and the cost per million rows is told for each format."""
     sizes = [{"case": f"csv-{m}m-2", "rows": m * 10**6, "code": 0, "seconds": 2.0 * m, "copy": m} for m in (1, 2)]
     sizes = [figures | {"megabytes": 100.0} for figures in sizes]
-    about = {"date": "today", "sfumato": "0", "python": "3", "duckdb": "1", "cpus": 2, "memory": 8, "load": 0.5}
-    page = report(about | {"cases": [{"case": "help", "rows": 0, "code": 2}, *sizes]})
+    page = report(ABOUT | {"cases": [{"case": "help", "rows": 0, "code": 2}, *sizes]})
     assert "failed (2)" in page
     assert "csv: 1 M 2.00, 2 M 2.00; the largest table over the smallest: 1.00." in page
 

@@ -5,12 +5,14 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from sfumato import anonymize
 from sfumato.checks.tables import Case, random_case
 from sfumato.datasets import adult_arx_folder, adult_arx_policy
 from sfumato.models import MODELS
+from sfumato.recode.local import run
 from sfumato.recode.local.improve import improved
 from sfumato.recode.local.improve.cover import Cover
 from sfumato.recode.local.improve.exchange import Exchange
@@ -125,6 +127,17 @@ def test_rows_without_a_place_are_taken_in_by_classes_that_can_bear_them(pose: P
     found = exchange.fill()
     assert found.lost == 0
     assert problem.holds(found.result).all()
+
+
+def test_auto_with_one_candidate_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a table that is too large to try every algorithm the first is taken, and is the one that is named."""
+    monkeypatch.setattr(run, "_TRIED", 1)
+    policy = {
+        "columns": {"code": {"role": "quasi", "hierarchy": {"mask": "right"}}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    release = anonymize(pa.table({"code": ["11", "12", "21", "22"]}), policy)
+    assert release.recoding.algorithm == "progressive"
 
 
 def test_arx_is_beaten_on_its_own_rows() -> None:

@@ -67,6 +67,8 @@ class Parts:
 
     def joined(self) -> "Parts":
         """With one line for each pair of tuple and group, in the order of the tuples."""
+        if (self.of[1:] > self.of[:-1]).all():
+            return self
         key = self.of * (self.groups + 1) + (self.group + 1)
         known, place = np.unique(key, return_inverse=True)
         if len(known) == len(key):

@@ -42,7 +42,9 @@ def local(encoded: Encoded, policy: Policy, name: str, progress: Progress | None
     if problem is None:
         return None
     found = {each: _grouped(problem, each, progress) for each in (candidates(problem) if name == "auto" else (name,))}
-    best = min(found, key=lambda each: problem.cost(found[each]))
+    best, *others = found
+    if others:
+        best = min(found, key=lambda each: problem.cost(found[each]))
     if not policy.search.improve:
         return applied(problem, found[best], best)
     parts = improved(problem, found[best], progress, patient=name == "auto")

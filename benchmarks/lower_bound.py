@@ -1,0 +1,111 @@
+"""What no local recoding of ARX's rows can lose less than: `python -m benchmarks.lower_bound [--k K] [--rows N]`.
+
+Two bounds on the NCP at a given k, both the mean over rows of what a row costs in the cheapest class that it could be
+in, were it alone in the world. `nearest`: a class of k rows has k - 1 others in it, so its label covers the row and the
+(k - 1)-th nearest other at least. `boxes`: the label of a class is a node of each hierarchy, so the row costs at least
+the cheapest such combination above it that k rows lie under; never below the first bound, and hierarchies are needed.
+No grouping has to exist that gives every row its own optimum: the best possible loss lies above both.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from sfumato.classes import FloatArray, IntArray
+from sfumato.datasets import adult_arx_folder, adult_arx_policy, synthetic_adult, synthetic_adult_policy
+from sfumato.encode import Attribute, Encoded, encode
+from sfumato.policy import load
+from sfumato.recode.local.start import lifted
+from sfumato.table import from_frame, read
+
+KS = (2, 5, 10, 25, 50, 100)
+_PAIRS = 1 << 22
+
+Bound = Callable[[Encoded, Sequence[int]], dict[int, float]]
+
+
+def nearest(encoded: Encoded, ks: Sequence[int]) -> dict[int, float]:
+    """For each k the mean over rows of the cost of a label that covers the row and its (k - 1)-th nearest other."""
+    counts, tables = encoded.tuples.counts, [_pairs(attribute) for attribute in encoded.quasi]
+    found = np.zeros((len(ks), len(counts)))
+    few = np.flatnonzero(counts < max(ks))  # the others have k - 1 equals, and cost nothing
+    for block in np.array_split(few, max(len(few) * len(counts) // _PAIRS, 1)):
+        cost = np.zeros((len(block), len(counts)))
+        for table, codes in zip(tables, encoded.tuples.quasi, strict=True):
+            cost += table[codes[block]].take(codes, axis=1)
+        found[:, block] = _reached(cost, counts, ks)
+    return _means(found, encoded, ks)
+
+
+def boxes(encoded: Encoded, ks: Sequence[int]) -> dict[int, float]:
+    """For each k the mean over rows of the cost of the cheapest nodes above the row that k rows lie under."""
+    losses = [_lifted(attribute, codes) for attribute, codes in zip(encoded.quasi, encoded.tuples.quasi, strict=True)]
+    found = np.full((len(ks), len(encoded.tuples)), np.inf)
+    for node in product(*(range(len(levels)) for levels in losses)):
+        parts = lifted(encoded, node)
+        size = parts.sizes.take(parts.group)
+        cost = sum(levels[level] for levels, level in zip(losses, node, strict=True))
+        for best, k in zip(found, ks, strict=True):
+            np.minimum(best, cost, out=best, where=size >= k)
+    return _means(found, encoded, ks)
+
+
+BOUNDS: dict[str, Bound] = {"nearest": nearest, "boxes": boxes}
+
+
+def table(rows: int = 30_162) -> Encoded:
+    """ARX's rows where they are at hand, else made-up ones; all nine columns are quasi-identifiers."""
+    folder = adult_arx_folder()
+    policy = load(adult_arx_policy(folder) if folder else synthetic_adult_policy())
+    source: Any = policy.source.path
+    return encode(read(source, policy) if folder else from_frame(synthetic_adult(rows), policy), policy)
+
+
+def _pairs(attribute: Attribute) -> FloatArray:
+    """What a cell costs under the lowest label of each two values, weighted."""
+    tree = attribute.hierarchy
+    found: FloatArray = np.ones((len(tree.matrix), len(tree.matrix)))
+    for codes, loss in reversed(list(zip(tree.matrix.T, tree.loss, strict=True))):
+        found = np.where(codes[:, None] == codes, loss[codes][:, None], found)
+    return found * attribute.weight
+
+
+def _lifted(attribute: Attribute, codes: IntArray) -> list[FloatArray]:
+    """Per level, what a cell of each tuple costs, weighted."""
+    tree = attribute.hierarchy
+    return [loss.take(tree.matrix[:, level]).take(codes) * attribute.weight for level, loss in enumerate(tree.loss)]
+
+
+def _reached(cost: FloatArray, counts: IntArray, ks: Sequence[int]) -> FloatArray:
+    """For each k the cost at which k rows are reached, for each line."""
+    close = min(max(ks), len(counts)) - 1
+    near = np.argpartition(cost, close, axis=1)[:, : close + 1]
+    near = np.take_along_axis(near, np.argsort(np.take_along_axis(cost, near, 1), axis=1), 1)
+    rows = np.cumsum(counts[near], axis=1)
+    places = np.stack([np.minimum((rows < k).sum(axis=1), close) for k in ks], axis=1)
+    return np.take_along_axis(cost, np.take_along_axis(near, places, 1), 1).T
+
+
+def _means(found: FloatArray, encoded: Encoded, ks: Sequence[int]) -> dict[int, float]:
+    weight = sum(attribute.weight for attribute in encoded.quasi)
+    means = found @ encoded.tuples.counts / (encoded.rows * weight)
+    return dict(zip(ks, means.tolist(), strict=True))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print both bounds."""
+    parser = argparse.ArgumentParser(prog="benchmarks.lower_bound", description="What no local recoding can beat.")
+    parser.add_argument("--k", type=int, action="append", help="one or several; 2 to 100 if left out")
+    parser.add_argument("--rows", type=int, default=30_162, help="made-up rows, where the real ones are not at hand")
+    options = parser.parse_args(arguments)
+    encoded, ks = table(options.rows), options.k or KS
+    print(f"{encoded.rows:,} rows, {'real' if adult_arx_folder() else 'made up'}, {len(encoded.tuples):,} different")
+    for name, bound in BOUNDS.items():
+        print(f"{name}: " + ", ".join(f"k = {k} {loss:.4f}" for k, loss in bound(encoded, ks).items()))
+
+
+if __name__ == "__main__":
+    main()
