@@ -65,10 +65,10 @@ def draw(panels: Sequence[Panel], path: Path) -> Path:
 def _fill(panel: Panel, place: "Axes") -> None:
     measured = [line for line in panel.lines if not line.guide]
     for line, style in zip(measured, _STYLES, strict=False):
-        place.plot(line.across, line.up, label=line.label, markersize=5, linewidth=1.4, **style)  # type: ignore[arg-type]
+        place.plot(line.across, line.up, label=line.label, markersize=5, linewidth=1.4, **style)  # type: ignore[arg-type]  # styles are plain dicts
     for line in panel.lines:
         if line.guide:
-            place.plot(line.across, line.up, label=line.label, **_GUIDE)  # type: ignore[arg-type]
+            place.plot(line.across, line.up, label=line.label, **_GUIDE)  # type: ignore[arg-type]  # same
     place.set(title=panel.title, xlabel=panel.across, ylabel=panel.up)
     _scales(panel.log, place)
     place.grid(visible=True, color="#dddddd", linewidth=0.5)

@@ -10,7 +10,7 @@ from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.run import candidates
 from sfumato.recode.local.settle import settled, united
-from sfumato.recode.local.start import begun
+from sfumato.recode.local.start import begun, full_domain
 
 Poses = Callable[..., Problem]
 
@@ -80,8 +80,19 @@ def test_a_search_begins_without_rows_that_nothing_can_hide(pose: Poses) -> None
 
 
 def test_auto_tries_what_can_be_tried(pose: Poses) -> None:
-    """With levels all local algorithms are candidates, but relaxed cuts, which need a column without."""
-    assert candidates(pose({"code": ["11", "12"]})) == ("progressive", "top-down", "mondrian")
+    """With levels all are candidates but relaxed cuts; the full-domain optimum only where its search is quick."""
+    every = ("progressive", "top-down", "mondrian", "optimal")
+    assert candidates(pose({"code": ["11", "12"]})) == every
+    columns = {"code": ["11", "12"], "illness": ["flu", "HIV"]}
+    assert candidates(pose(columns, HIV | {"refined": True})) == every[:3]
+
+
+def test_the_full_domain_optimum_is_a_candidate_under_its_tightest_labels(pose: Poses) -> None:
+    """Its classes are those of one level for all, and rows of failing ones are suppressed where they may be."""
+    problem = pose({"code": ["11", "11", "22", "22", "39"]}, suppression=0.2)
+    found = full_domain(problem)
+    assert found is not None
+    assert (found.sizes.tolist(), int(found.rows[found.group < 0].sum())) == ([2, 2], 1)
 
 
 def _described(problem: Problem) -> list[str]:

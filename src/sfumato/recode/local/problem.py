@@ -6,6 +6,7 @@ import numpy as np
 
 from sfumato.classes import BoolArray, Classes, FloatArray, IntArray, tally
 from sfumato.encode import Encoded
+from sfumato.keys import narrow
 from sfumato.recode.evaluate import Requirement
 from sfumato.recode.local.axes import Axis, Members, Shown
 from sfumato.recode.local.parts import Parts
@@ -53,7 +54,7 @@ class Problem:
     def hulls(self, parts: Parts) -> Hulls:
         """The tightest hull of each group; no group may be empty."""
         kept = parts if (parts.group >= 0).all() else parts.only(parts.group >= 0)
-        order = np.argsort(kept.group, kind="stable")
+        order = np.argsort(narrow(kept.group, parts.groups), kind="stable")  # narrow numbers sort in linear time
         starts = np.searchsorted(kept.group[order], np.arange(parts.groups))
         lines = kept.of[order]
         return [

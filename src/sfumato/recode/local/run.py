@@ -17,7 +17,7 @@ from sfumato.recode.local.price import Price
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.progressive import progressive
 from sfumato.recode.local.settle import settled
-from sfumato.recode.local.start import begun
+from sfumato.recode.local.start import begun, full_domain, searched
 from sfumato.recode.local.top_down import top_down
 from sfumato.recode.plan import Recoding
 
@@ -54,17 +54,22 @@ def local(encoded: Encoded, policy: Policy, name: str, progress: Progress | None
 def candidates(problem: Problem) -> tuple[str, ...]:
     """The algorithms that ``auto`` tries, of which the cheapest result is taken: all that can and are worth the time.
 
-    Full-domain algorithms are not among them. Whatever they find is a local recoding too, and under its tightest labels
-    a dearer one than these reach; name one where all values of a column are to have one level.
+    The full-domain optimum is one of them where its search is quick: where pruning is exact and the lattice small. It
+    is a local recoding too, under the tightest labels of its classes; name it where a column is to have one level.
     """
     if not all(isinstance(axis, Tree) for axis in problem.axes):
         return "mondrian", "mondrian-relaxed"
-    every = "progressive", "top-down", "mondrian"  # relaxed cuts need a column without levels
-    return every if len(problem.counts) <= _TRIED else every[:1]
+    if len(problem.counts) > _TRIED:
+        return ("progressive",)
+    quick = problem.requirement.exact and searched(problem) and problem.start.groups == 1
+    # relaxed cuts need a column without levels
+    return ("progressive", "top-down", "mondrian", "optimal") if quick else ("progressive", "top-down", "mondrian")
 
 
 def _grouped(problem: Problem, name: str, progress: Progress | None = None) -> Parts:
-    """The classes that a local algorithm ends with."""
+    """The classes that an algorithm ends with."""
+    if name == "optimal":
+        return settled(problem, full_domain(problem) or problem.start)
     return settled(problem, problem.start if problem.start.groups > 1 else ALGORITHMS[name](problem, progress))
 
 

@@ -16,7 +16,7 @@ from sfumato.recode.metrics import METRICS
 from sfumato.recode.optimal import optimal
 
 _SEARCHED = 30_000
-"""Nodes of the largest lattice that is searched only to see which rows to begin with."""
+"""Nodes of the largest lattice that is searched by the way."""
 
 
 def begun(problem: Problem) -> Problem | None:
@@ -33,24 +33,31 @@ def begun(problem: Problem) -> Problem | None:
     start = thinned(problem)
     if start is not None:
         return replace(problem, start=start)
-    heights = [attribute.hierarchy.height for attribute in problem.encoded.quasi]
-    return _full_domain(problem) if math.prod(height + 1 for height in heights) <= _SEARCHED else None
+    kept = full_domain(problem) if searched(problem) else None
+    if kept is None:
+        return None
+    whole = Parts(kept.of, kept.rows, np.minimum(kept.group, 0), 1)
+    return replace(problem, start=whole if problem.holds(whole).all() else kept)
 
 
-def _full_domain(problem: Problem) -> Problem | None:
-    evaluator = Evaluator(problem.encoded, problem.requirement, METRICS["ncp"](problem.encoded))
-    found = optimal(evaluator)
-    return None if found is None else replace(problem, start=at_node(problem, found.node))
+def searched(problem: Problem) -> bool:
+    """Whether the lattice of full-domain generalizations is small enough to be searched by the way."""
+    return math.prod(attribute.hierarchy.height + 1 for attribute in problem.encoded.quasi) <= _SEARCHED
+
+
+def full_domain(problem: Problem) -> Parts | None:
+    """The classes of the best full-domain generalization, its failing ones suppressed; nothing where none passes."""
+    metric = METRICS[problem.price.metric](problem.encoded)
+    found = optimal(Evaluator(problem.encoded, problem.requirement, metric))
+    return None if found is None else at_node(problem, found.node)
 
 
 def at_node(problem: Problem, node: Node) -> Parts:
-    """The classes of a full-domain generalization, its failing ones suppressed; as one group if that passes."""
+    """The classes of a full-domain generalization, its failing ones suppressed."""
     parts = lifted(problem.encoded, node)
     passing = problem.holds(parts)
     group = np.where(passing[parts.group], parts.group, SUPPRESSED)
-    kept = Parts(parts.of, parts.rows, group, parts.groups).numbered()
-    whole = Parts(kept.of, kept.rows, np.minimum(kept.group, 0), 1)
-    return whole if problem.holds(whole).all() else kept
+    return Parts(parts.of, parts.rows, group, parts.groups).numbered()
 
 
 def lifted(encoded: Encoded, node: Node) -> Parts:
