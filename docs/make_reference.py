@@ -62,12 +62,18 @@ def _commands() -> Iterator[str]:
 
     from sfumato.cli.main import app  # noqa: PLC0415 - same
 
-    group: Any = typer.main.get_command(app)
     yield "## Commands"
+    yield from _group(typer.main.get_command(app), "sfumato")
+
+
+def _group(group: Any, path: str) -> Iterator[str]:
+    """The commands of a group, and those of groups within it."""
     for name, command in group.commands.items():
         lines = [_parameter(parameter) for parameter in command.params]
         table = "\n".join(["| argument or option | meaning | default |", "|---|---|---|", *lines])
-        yield f"### `sfumato {name}`\n\n{command.help}" + (f"\n\n{table}" if lines else "")
+        yield f"### `{path} {name}`\n\n{command.help}" + (f"\n\n{table}" if lines else "")
+        if hasattr(command, "commands"):
+            yield from _group(command, f"{path} {name}")
 
 
 def _parameter(parameter: Any) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from sfumato.policy import Policy
     from sfumato.policy import load as load_policy
+    from sfumato.queries import Answers, query
     from sfumato.release import Release, anonymize
     from sfumato.verifier import Verdict, verify
 
@@ -39,6 +40,8 @@ _HOMES = {
     "SfumatoError": "errors",
     "Policy": "policy",
     "load_policy": "policy.load",
+    "Answers": "queries",
+    "query": "queries",
     "Release": "release",
     "anonymize": "release",
     "Verdict": "verifier",
@@ -46,6 +49,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Answers",
     "DataError",
     "HierarchyError",
     "Infeasible",
@@ -60,6 +64,7 @@ __all__ = [
     "__version__",
     "anonymize",
     "load_policy",
+    "query",
     "verify",
 ]
 

@@ -100,7 +100,7 @@ def encode(table: Table, policy: Policy) -> Encoded:
     others = {name: sensitive[name] for name in domains}
     if individual is not None:
         others[individual.name] = individual
-        domains[individual.name] = _plain_domain(individual)
+        domains[individual.name] = plain_domain(individual)
     tuples = distinct(quasi, others)
     plain = {column.name: table.arrow.column(column.name) for column in policy.plain}
     return Encoded(table.rows, quasi, sensitive, individual, domains, tuples, plain)
@@ -124,7 +124,7 @@ def attribute(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Attribute
 
 def domain(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Domain:
     """A sensitive column in the whole table: totals, and order and ancestors where there are any."""
-    plain = _plain_domain(column)
+    plain = plain_domain(column)
     if rules.hierarchy is None:
         ranks = _numeric_ranks(column.texts)
         return Domain(plain.values, plain.totals, ranks=ranks, places=0 if ranks is None else len(ranks))
@@ -132,7 +132,8 @@ def domain(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Domain:
     return Domain(plain.values, plain.totals, tree.ranks, tree.places, tree.matrix.astype(np.int64))
 
 
-def _plain_domain(column: Coded) -> Domain:
+def plain_domain(column: Coded) -> Domain:
+    """A column of which only its values and their totals are known."""
     return Domain(column.texts, np.bincount(column.codes, minlength=column.width))
 
 

@@ -12,14 +12,14 @@ from sfumato import anonymize
 from sfumato.checks import Case, check_recoder, check_release, random_case
 from sfumato.checks.cells import check_cells
 from sfumato.models import MODELS
-from sfumato.policy.search import ALGORITHMS, LOCAL
+from sfumato.policy.search import LOCAL, RECODERS
 from sfumato.recode import ALGORITHMS as FULL_DOMAIN
 from sfumato.recode.local import ALGORITHMS as LOCAL_ALGORITHMS
 
 TABLES = 8
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", RECODERS)
 def test_every_algorithm_with_every_model(algorithm: str) -> None:
     """What is published passes the verifier and the naive definitions, and the cases are not all of one kind."""
     seen = sum((check_recoder(algorithm, model, tables=TABLES) for model in MODELS), start=Counter[str]())
@@ -31,7 +31,7 @@ def test_every_algorithm_with_every_model(algorithm: str) -> None:
 
 def test_no_algorithm_escapes() -> None:
     """Every algorithm that there is can be named in a policy, and so is tried here."""
-    assert set(ALGORITHMS) == {"auto", *FULL_DOMAIN, *LOCAL_ALGORITHMS}
+    assert set(RECODERS) == {"auto", *FULL_DOMAIN, *LOCAL_ALGORITHMS}
     assert set(LOCAL) == set(LOCAL_ALGORITHMS)
 
 
@@ -68,7 +68,7 @@ def test_a_label_of_another_value_is_caught(tmp_path: Path) -> None:
 
 def test_cases_without_levels_have_ranges_and_sets() -> None:
     """Algorithms that do without levels are tried on ranges and sets too, and only those are."""
-    for algorithm in ALGORITHMS:
+    for algorithm in RECODERS:
         kinds: Counter[str] = Counter()
         for seed in range(20):
             case = random_case(Random(seed), algorithm=algorithm)

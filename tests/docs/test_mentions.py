@@ -29,10 +29,18 @@ def guide(name: str) -> str:
     return (GUIDES / f"{name}.md").read_text(encoding="utf-8")
 
 
+def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command by its name, those of a group after the group's."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{path}{name} ")
+        else:
+            yield f"{path}{name}", command
+
+
 def options() -> Iterator[tuple[str, str]]:
     """Every command with every option it has."""
-    group: Any = typer.main.get_command(app)
-    for name, command in group.commands.items():
+    for name, command in commands(typer.main.get_command(app)):
         for parameter in command.params:
             yield from ((name, option) for option in parameter.opts if option.startswith("--"))
 

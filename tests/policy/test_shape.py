@@ -59,7 +59,8 @@ BAD = [
     ("algorithm", "seed", -1),
     ("algorithm", "metric", "nonsense"),
     ("algorithm", "score", "distortion"),
-    ("publish", "form", "anatomy"),
+    ("publish", "form", "synthetic"),
+    ("publish", "ss", "both"),
     ("publish", "format", "xls"),
 ]
 

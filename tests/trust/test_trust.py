@@ -77,8 +77,8 @@ def test_trust_01_what_the_verifier_does_not_pass_is_not_written(
     release = prepare(people, rules(roles))
     original = releases.Release._write_table
 
-    def tampered(self: Any, public: Path) -> Path:
-        path = original(self, public)
+    def tampered(self: Any, table: Any, path: Path) -> Path:
+        path = original(self, table, path)
         lines = path.read_text().splitlines()
         path.write_text("\n".join([*lines[:-1], "x" + lines[-1]]) + "\n")
         return path

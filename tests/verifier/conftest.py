@@ -3,7 +3,7 @@
 import hashlib
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ PRIVACY: list[dict[str, Any]] = [
     {"model": "distinct-l-diversity", "column": "illness", "l": 2},
     {"model": "t-closeness", "column": "illness", "t": 0.9, "distance": "variational"},
 ]
+
+
+Lines = list[dict[str, Any]]
 
 
 class Written:
@@ -50,10 +53,9 @@ class Written:
         path.write_text(json.dumps(json.loads(path.read_text()) | change))
 
     def sign(self) -> None:
-        """Write the hashes of table and manifest as they are now, as somebody who holds the whole folder could."""
-        content = self.table.read_bytes()
-        known = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-        self.rewrite(files={self.table.name: known})
+        """Write the hashes of tables and manifest as they are now, as somebody who holds the whole folder could."""
+        tables = sorted(path for path in self.public.iterdir() if path.name != "manifest.json")
+        self.rewrite(files={path.name: _known(path.read_bytes()) for path in tables})
         manifest = hashlib.sha256((self.public / "manifest.json").read_bytes()).hexdigest()
         self.rewrite("private/audit.json", manifest_sha256=manifest)
 
@@ -69,6 +71,89 @@ class Written:
         """Write rows in place of the published table; the manifest stays as it is."""
         write = pq.write_table if self.table.suffix == ".parquet" else pc.write_csv
         write(pa.Table.from_pylist(rows), self.table)
+
+
+class Split:
+    """A release of two tables, written by hand, and ways to change it; `tables` are its lines by the stem of the file.
+
+    `roles` are the columns of NSS; all others are sensitive. What is not given of the manifest is as it should be.
+    """
+
+    def __init__(self, folder: Path, tables: Mapping[str, Lines], roles: Mapping[str, str], **manifest: Any) -> None:
+        self.written, self.folder, self.public = Written(folder), folder, folder / "public"
+        self.tables, self.kind = dict(tables), manifest.pop("kind", "csv")
+        (folder / "private").mkdir(parents=True)
+        self.public.mkdir()
+        (folder / "private" / "audit.json").write_text(json.dumps(manifest.pop("audit", {})))
+        for stem in self.tables:
+            self.store(stem)
+        account = self._account(roles, manifest.get("class_id", "class_id"))
+        (self.public / "manifest.json").write_text(json.dumps(account | manifest))
+        self.written.sign()
+
+    def file(self, stem: str) -> str:
+        """The name of a file."""
+        return f"{stem}.{self.kind}"
+
+    def store(self, stem: str) -> None:
+        """Write the lines of a table as they are now."""
+        path, lines = self.public / self.file(stem), self.tables[stem]
+        if self.kind == "parquet":
+            pq.write_table(pa.table({name: pa.array([line[name] for line in lines]) for name in lines[0]}), path)
+            return
+        rows = [list(lines[0]), *(list(line.values()) for line in lines)]
+        path.write_text("".join(",".join(map(_cell, row)) + "\n" for row in rows), encoding="utf-8")
+
+    def change(self, stem: str, how: Callable[[Lines], Lines]) -> None:
+        """Write changed lines in place of a table, with the hash renewed."""
+        self.tables[stem] = how([dict(line) for line in self.tables[stem]])
+        self.store(stem)
+        self.written.sign()
+
+    def _account(self, roles: Mapping[str, str], class_id: str) -> dict[str, Any]:
+        first, *others = self.tables
+        entries = [self._entry(name, roles.get(name, "plain"), first) for name in self.tables[first][0]]
+        entries += [self._entry(name, "sensitive", stem) for stem in others for name in self.tables[stem][0]]
+        return {
+            "form": "lossy-join",
+            "nss": self.file(first),
+            "ss": [self.file(stem) for stem in others],
+            "class_id": class_id,
+            "columns": [entry for entry in entries if entry["name"] != class_id],
+            "rows": len(self.tables[first]),
+            "classes": len({line[class_id] for line in self.tables[first]}),
+            "files": {},
+            "suppression_limit": 0.0,
+            **({"csv": {"null": ""}} if self.kind == "csv" else {}),
+        }
+
+    def _entry(self, name: str, role: str, stem: str) -> dict[str, Any]:
+        labels = list(dict.fromkeys(line[name] for line in self.tables[stem]))
+        entry = {"name": name, "role": role, "type": "string", "table": self.file(stem)}
+        return entry | ({"labels": labels} if role == "quasi" else {})
+
+
+def _known(content: bytes) -> dict[str, Any]:
+    return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+
+
+def _cell(value: Any) -> str:
+    """A cell of a CSV: NULL is empty, texts that a spreadsheet would run get an apostrophe, odd ones are quoted."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    text = f"'{value}" if value.lstrip("'")[:1] in {*"=+-@\t\r\0"} else value
+    return '"' + text.replace('"', '""') + '"' if text == "" or any(sign in text for sign in ',"\n\r') else text
+
+
+@pytest.fixture
+def split(tmp_path: Path) -> Callable[..., Split]:
+    """A function that writes a release of two tables from their lines."""
+
+    def make(nss: Lines, *ss: Lines, folder: str = "release", roles: Mapping[str, str], **manifest: Any) -> Split:
+        stems: Sequence[str] = ["ss"] if len(ss) == 1 else [f"ss-{i}" for i in range(1, len(ss) + 1)]
+        return Split(tmp_path / folder, {"nss": nss, **dict(zip(stems, ss, strict=True))}, roles, **manifest)
+
+    return make
 
 
 def hospital(rows: int = 200, seed: int = 1) -> pa.Table:

@@ -13,6 +13,7 @@ from sfumato import anonymize
 from sfumato.errors import NotVerified
 from sfumato.verifier import Asked, Needs, Promise, verify, verify_table
 from sfumato.verifier.examine import examine
+from sfumato.verifier.one_table import OneTable
 from sfumato.verifier.opening import open_file
 
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -145,7 +146,7 @@ def test_ten_thousand_columns(tmp_path: Path) -> None:
             lines = [",".join(names), *(",".join([cell] * 10_000) for cell in ("x", "y", "x", "y"))]
             path.write_text("\n".join(lines) + "\n")
         rule = {"model": "alpha-k-anonymity", "k": 2, "alpha": 1.0, "column": sensitive}
-        _, verdict = examine(open_file(path), Promise((quasi,), (sensitive,), None, (rule,)))
+        verdict = examine(OneTable(open_file(path), Promise((quasi,), (sensitive,), None, (rule,))))
         assert (verdict.rows, verdict.classes, verdict.satisfied) == (4, 2, True)
 
 
@@ -163,7 +164,7 @@ def test_a_very_long_cell_is_read(tmp_path: Path) -> None:
     """A line beyond the reader's usual room gets more room."""
     path = tmp_path / "table.csv"
     path.write_text(f"q,plain\nx,{'y' * 5_000_000}\n")
-    _, verdict = examine(open_file(path), Promise(("q",), (), None, ({"model": "k-anonymity", "k": 1},)))
+    verdict = examine(OneTable(open_file(path), Promise(("q",), (), None, ({"model": "k-anonymity", "k": 1},))))
     assert verdict.satisfied
 
 
@@ -171,7 +172,9 @@ def test_line_breaks_within_cells_are_not_rows(tmp_path: Path) -> None:
     """Many quoted line breaks, read by several threads at once."""
     path = tmp_path / "table.csv"
     path.write_text('"q\nr",s\n' + '"x\n\ny","a,""b""\n"\n' * 300_000)
-    _, verdict = examine(open_file(path), Promise(("q\nr",), (), None, ({"model": "k-anonymity", "k": 300_000},)))
+    verdict = examine(
+        OneTable(open_file(path), Promise(("q\nr",), (), None, ({"model": "k-anonymity", "k": 300_000},)))
+    )
     assert (verdict.complaints, verdict.rows) == ((), 300_000)
 
 

@@ -1,5 +1,6 @@
 """A release that was changed after publication, with and without the tracks covered."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -186,6 +187,15 @@ def test_a_figure_that_was_made_up_is_found_out(made: Any, figure: Any) -> None:
     stated[0]["achieved"] = figure
     release.rewrite(privacy=stated)
     assert says(verify(release.folder), "states of k-anonymity is not what the table holds")
+
+
+def test_a_file_that_the_manifest_merely_lists_is_reported(made: Any) -> None:
+    """Nothing belongs into the public folder but the manifest and the table, whatever hash is given for it."""
+    release = made()
+    (release.public / "raw.csv").write_text("name\n")
+    known = {"sha256": hashlib.sha256(b"name\n").hexdigest(), "bytes": 5}
+    release.rewrite(files=release.manifest["files"] | {"raw.csv": known})
+    assert says(verify(release.folder), "raw.csv does not belong to the release")
 
 
 @pytest.mark.parametrize("name", ["secret.csv", ".hidden", "folder"])

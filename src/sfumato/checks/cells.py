@@ -70,4 +70,4 @@ def kept(case: Case, row: Row) -> tuple[str | None, ...]:
 def require(claim: Any, case: Case, sentence: str) -> None:
     """Raise where an algorithm does not keep its contract."""
     if not claim:
-        raise AssertionError(f"{case.document['algorithm']['name']} {sentence}: {case!r}")
+        raise AssertionError(f"{case.document['algorithm'].get('name', 'auto')} {sentence}: {case!r}")

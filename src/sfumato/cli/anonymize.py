@@ -23,6 +23,7 @@ def anonymize(
     from sfumato.policy import load
     from sfumato.release import prepare
     from sfumato.release.folder import check_target
+    from sfumato.release.tables import warnings
 
     if engine != "duckdb":
         raise InputError(f"--engine {engine} is not in this version; use duckdb")
@@ -32,5 +33,7 @@ def anonymize(
         release = prepare(None, rules, progress=bar)
         release.save(out, force=force)
     show_release(release, out, as_json=as_json)
+    for sentence in warnings(release):
+        warn(sentence)
     if rules.search.seed is not None:
         warn("a seed was used, so whoever guesses it can undo the shuffling: for tests and papers, not to publish")

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import typer
 
 from sfumato._version import __version__
-from sfumato.cli import anonymize, demo, policy_schema, risk, utility, verify
+from sfumato.cli import anonymize, attack, demo, policy_schema, query, risk, utility, verify
 from sfumato.errors import SfumatoError
 
 _INTERRUPTED = 130
@@ -33,7 +33,9 @@ app.command("demo")(demo.demo)
 app.command("anonymize")(anonymize.anonymize)
 app.command("verify")(verify.verify)
 app.command("risk")(risk.risk)
+app.command("query")(query.query)
 app.command("utility")(utility.utility)
+app.add_typer(attack.app, name="attack")
 app.command("schema")(policy_schema.schema)
 
 

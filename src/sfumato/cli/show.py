@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,18 @@ from sfumato.policy.search import FULL_DOMAIN, LOCAL
 from sfumato.release import Release
 from sfumato.risk import Risk
 from sfumato.utility import Utility
+from sfumato.utility.queries import QueryErrors
 from sfumato.verifier import Verdict
 
 Progress = Callable[[int, int], None]
 
 
-UNITS = dict.fromkeys(FULL_DOMAIN, "generalizations") | dict.fromkeys(LOCAL, "rows")
+UNITS = dict.fromkeys(FULL_DOMAIN, "generalizations") | dict.fromkeys(LOCAL, "rows") | {"queries": "queries"}
 """What an algorithm counts while it works."""
 
 
 @contextmanager
-def progress(algorithm: str, *, quiet: bool) -> Iterator[Progress | None]:
+def progress(algorithm: str, *, quiet: bool, verb: str = "searching") -> Iterator[Progress | None]:
     """A progress bar on a terminal, with what is done and what is left; none in a pipe."""
     if quiet or not sys.stderr.isatty():
         yield None
@@ -33,7 +35,7 @@ def progress(algorithm: str, *, quiet: bool) -> Iterator[Progress | None]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("searching"), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (TextColumn(verb), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Bar(*columns, console=_console(stderr=True), transient=True) as bar:
         task, unit = bar.add_task("", total=None), UNITS.get(algorithm, "steps")
 
@@ -71,9 +73,17 @@ def summary(release: Release, folder: Path) -> dict[str, Any]:
         **({"improved": release.recoding.improved} if release.levels is None else {"levels": dict(release.levels)}),
         "privacy": release.privacy,
         "utility": {key: utility[key] for key in shown} | {k: v for k, v in utility.items() if k not in shown},
+        **_two_tables(release),
         "risk": release.risk.as_json(),
         "seconds": seconds | {"total": round(sum(seconds.values()), 4)},
     }
+
+
+def _two_tables(release: Release) -> dict[str, Any]:
+    """What ``anonymize --json`` holds besides, where two tables are published."""
+    if not release.policy.publish.split:
+        return {}
+    return {"form": release.policy.publish.form, "ties": {name: asdict(tie) for name, tie in release.ties.items()}}
 
 
 def show_verdict(verdict: Verdict, *, as_json: bool) -> None:
@@ -101,10 +111,10 @@ def show_risk(risk: Risk, *, as_json: bool) -> None:
     _console().print(table)
 
 
-def show_utility(utility: Utility, *, as_json: bool) -> None:
-    """What a publication cost, in total and per column."""
+def show_utility(utility: Utility, errors: QueryErrors | None = None, *, as_json: bool) -> None:
+    """What a publication cost, in total and per column, and how far answers to queries are off, where asked."""
     if as_json:
-        print_json(utility.as_json())
+        print_json(utility.as_json() | ({} if errors is None else {"queries": errors.as_json()}))
         return
     table = Table("lost", "NCP", "levels", "entropy", "labels", "cells exact", "cells suppressed")
     for name, part in utility.attributes.items():
@@ -120,6 +130,25 @@ def show_utility(utility: Utility, *, as_json: bool) -> None:
         f"precision {utility.precision:.4f}; discernibility {utility.discernibility:,}",
         soft_wrap=True,
     )
+    if errors is not None:
+        console.print(_errors(errors))
+        console.print(_asked(errors), soft_wrap=True)
+
+
+def _errors(errors: QueryErrors) -> Table:
+    table = Table("relative error of COUNT queries", "average", "median", "nine in ten within")
+    for name, found in (("expected value", errors.expected), ("the paper's estimate", errors.paper)):
+        figures = (found.average, found.median, found.ninth_decile)
+        table.add_row(name, *("" if x is None else f"{x:.1%}" for x in figures))
+    return table
+
+
+def _asked(errors: QueryErrors) -> str:
+    """What was asked, and what became of queries that no row matches."""
+    few = f"{errors.answered:,} of {errors.asked:,}" if errors.answered < errors.asked else f"{errors.asked:,}"
+    columns = f"{errors.dimensions} quasi-identifier{'s' * (errors.dimensions > 1)} and '{errors.sensitive}'"
+    asked = f"{few} queries of {columns}, selectivity {errors.selectivity:g}, seed {errors.seed}"
+    return f"{asked}; {errors.zero:,} others, which no row of the original matches, were drawn and left out"
 
 
 def warn(sentence: str) -> None:
@@ -150,11 +179,21 @@ def _cost(release: Release) -> Table:
     table = Table("what it cost", "")
     table.add_row("rows published", f"{release.rows:,} of {release.encoded.rows:,}")
     table.add_row("classes", f"{len(release.recoding.classes):,}, {utility.average_class_size:,.1f} rows on average")
+    if release.policy.publish.split:
+        return _ties(release, table)
     table.add_row("information lost (NCP)", f"{utility.ncp:.1%}")
     table.add_row("distortion ratio", f"{utility.distortion_ratio:.1%}")
     for attribute in release.encoded.quasi:
         lost = utility.attributes[attribute.name].ncp
         table.add_row(f"  {attribute.name}", f"{_generalized(release, attribute)}, {lost:.1%} lost")
+    return table
+
+
+def _ties(release: Release, table: Table) -> Table:
+    """Two tables lose no value, but which values belong together."""
+    table.add_row("quasi-identifiers", "as they were")
+    for name, tie in release.ties.items():
+        table.add_row(f"  {name}", f"told right for {tie.kept:.1%} of rows if dealt out at random within classes")
     return table
 
 

@@ -92,7 +92,7 @@ class Intervals:
         ratios = self._read(values, column)
         scale = math.lcm(*{known[1] for known in ratios if known}, *self._denominators())
         numbers = [known and known[0] * (scale // known[1]) for known in ratios]
-        bins = self._bins(scale, whole=self._whole, extra=values.count(None))
+        bins = self._bins(scale, whole=self.whole, extra=values.count(None))
         outside = [value for value, n in zip(values, numbers, strict=True) if n is not None and bins.outside(n)]
         remedy = "widen the domain, or take them in with bottom or top"
         refuse(outside, column=column, fault="outside of its domain", remedy=remedy)
@@ -107,13 +107,17 @@ class Intervals:
         remedy = "mend them, or declare their text as null"
         strange = [value for value, known in read if value is not None and known is None]
         refuse(strange, column=column, fault="not finite numbers", remedy=remedy)
-        broken = [value for value, known in read if known and known[1] != 1] if self._whole else []
+        broken = [value for value, known in read if known and known[1] != 1] if self.whole else []
         refuse(broken, column=column, fault="not integers", remedy="say integers = false, for bins as [35, 40)")
         return ratios
 
     @property
-    def _whole(self) -> bool:
-        """Whether bins are of whole numbers: as declared, or as the declared numbers suggest."""
+    def whole(self) -> bool:
+        """Whether bins are of whole numbers: as declared, or as the declared numbers suggest.
+
+        >>> Intervals([5]).whole, Intervals([0.5]).whole, Intervals([5], integers=False).whole
+        (True, False, False)
+        """
         return all(denominator == 1 for denominator in self._denominators()) if self.integers is None else self.integers
 
     def _denominators(self) -> list[int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sfumato.errors import PolicyError
-from sfumato.hierarchy import Spec, parse
+from sfumato.hierarchy import Spec, Suppress, parse
 from sfumato.policy.section import Section, among, as_table, dotted
 
 KEYS = ("role", "hierarchy", "weight")
@@ -46,8 +46,10 @@ class Column:
     weight: float = 1.0
 
 
-def read_columns(value: object, *, folder: Path) -> Mapping[str, Column]:
+def read_columns(value: object, *, folder: Path, levels: bool = True) -> Mapping[str, Column]:
     """The [columns] table, in its own order; hierarchy files are sought from `folder`.
+
+    Where nothing is generalized, a quasi-identifier needs no `levels`: its values as they are, and ``*``, will do.
 
     >>> read_columns({"ssn": {"role": "identifier"}}, folder=Path())["ssn"].role
     <Role.IDENTIFIER: 'identifier'>
@@ -55,14 +57,15 @@ def read_columns(value: object, *, folder: Path) -> Mapping[str, Column]:
     if value is None:
         raise PolicyError('is missing; give every column a role, as in age = { role = "plain" }', key="columns")
     items = as_table(value, "columns").items()
-    return MappingProxyType({name: _column(name, item, folder) for name, item in items})
+    return MappingProxyType({name: _column(name, item, folder, levels=levels) for name, item in items})
 
 
-def _column(name: str, value: object, folder: Path) -> Column:
+def _column(name: str, value: object, folder: Path, *, levels: bool) -> Column:
     key = dotted("columns", name)
     section = Section.of(as_table(value, key, such_as='{ role = "plain" }'), key, KEYS)
     role = _role(section)
-    return Column(name, role, _hierarchy(section, role, folder), _weight(section, role))
+    hierarchy = _hierarchy(section, role, folder, levels=levels)
+    return Column(name, role, hierarchy, _weight(section, role))
 
 
 def _role(section: Section) -> Role:
@@ -72,8 +75,10 @@ def _role(section: Section) -> Role:
     return Role(role)
 
 
-def _hierarchy(section: Section, role: Role, folder: Path) -> Spec | None:
+def _hierarchy(section: Section, role: Role, folder: Path, *, levels: bool) -> Spec | None:
     key, value = section.path("hierarchy"), section.table.get("hierarchy")
+    if value is None and role is Role.QUASI and not levels:
+        return Suppress()
     if value is None and role is Role.QUASI:
         way = 'write hierarchy = "suppress" as the simplest'
         raise PolicyError(f"is missing, and a quasi-identifier needs one; {way}", key=key)

@@ -55,15 +55,16 @@ def check_meant(columns: Mapping[str, Column], algorithm: str, document: Mapping
     leave it out, or choose auto
     """
     ranges = any(isinstance(column.hierarchy, Ranges) for column in columns.values())
-    if "ranges" in _table(document, "publish") and not ranges:
+    if "ranges" in table_of(document, "publish") and not ranges:
         way = "leave it out, or give a column hierarchy = { ranges = true }"
         raise PolicyError(f"no column is published as ranges; {way}", key="publish.ranges")
-    if _table(document, "algorithm").get("improve") is True and algorithm in FULL_DOMAIN:
+    if table_of(document, "algorithm").get("improve") is True and algorithm in FULL_DOMAIN:
         why = f"{algorithm} is not improved, since all values of a column keep one level"
         raise PolicyError(f"{why}; leave it out, or choose auto", key="algorithm.improve")
 
 
-def _table(document: Mapping[str, object], name: str) -> Mapping[str, object]:
+def table_of(document: Mapping[str, object], name: str) -> Mapping[str, object]:
+    """A table of the document as it was written, or an empty one."""
     table = document.get(name)
     return table if isinstance(table, Mapping) else {}
 

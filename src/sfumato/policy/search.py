@@ -8,23 +8,24 @@ from sfumato.policy.section import Section
 FULL_DOMAIN = ("samarati", "incognito", "optimal")
 LOCAL = ("progressive", "top-down", "mondrian", "mondrian-relaxed")
 UNLEVELLED = ("auto", "mondrian", "mondrian-relaxed")
-ALGORITHMS = ("auto", *FULL_DOMAIN, *LOCAL)
+RECODERS = ("auto", *FULL_DOMAIN, *LOCAL)
+ALGORITHMS = (*RECODERS, "anatomy")
 LATER_ALGORITHMS = (
     "bottom-up",
     "microaggregation",
     "tds",
-    "anatomy",
     "condensation",
 )
 METRICS = ("ncp", "distortion", "height", "precision", "discernibility", "average-class-size", "entropy")
-FORMS = ("generalized",)
-LATER_FORMS = ("lossy-join", "anatomy", "synthetic")
+FORMS = ("generalized", "lossy-join", "anatomy")
+LATER_FORMS = ("synthetic",)
+TOGETHER = ("together", "apart")
 FORMATS = ("csv", "parquet")
 RANGES = ("partition", "boxes", "means")
 
 SEARCH_KEYS = ("name", "suppression", "seed", "metric", "improve")
 LATER_SEARCH_KEYS = ("score", "class")
-PUBLISH_KEYS = ("form", "format", "ranges")
+PUBLISH_KEYS = ("form", "format", "ranges", "ss")
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,21 @@ class Search:
 class Publish:
     """The form of the release and the format of its files.
 
-    >>> Publish().format
-    'csv'
+    `ss` says whether two-table releases have all sensitive columns together in one table, or each apart in its own.
+
+    >>> Publish().split, Publish("lossy-join").split
+    (False, True)
     """
 
     form: str = "generalized"
     format: str = "csv"
     ranges: str = "partition"
+    ss: str = "together"
+
+    @property
+    def split(self) -> bool:
+        """Whether two tables are published in place of one."""
+        return self.form in {"lossy-join", "anatomy"}
 
 
 def read_search(value: object) -> Search:
@@ -77,11 +86,14 @@ def read_publish(value: object) -> Publish:
     """The [publish] table.
 
     >>> read_publish({"format": "parquet"})
-    Publish(form='generalized', format='parquet', ranges='partition')
+    Publish(form='generalized', format='parquet', ranges='partition', ss='together')
     """
     section = Section.of(value, "publish", PUBLISH_KEYS)
+    form = section.choice("form", FORMS, later=LATER_FORMS) or "generalized"
     return Publish(
-        form=section.choice("form", FORMS, later=LATER_FORMS) or "generalized",
+        form=form,
         format=section.choice("format", FORMATS) or "csv",
-        ranges=section.choice("ranges", RANGES) or "partition",
+        # two tables show no range, so that the tightest ones may decide who stands together
+        ranges=section.choice("ranges", RANGES) or ("partition" if form == "generalized" else "boxes"),
+        ss=section.choice("ss", TOGETHER) or "together",
     )

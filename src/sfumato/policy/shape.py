@@ -2,7 +2,7 @@
 
 from sfumato import hierarchy, models
 from sfumato.policy.columns import Role
-from sfumato.policy.search import ALGORITHMS, FORMATS, FORMS, METRICS, RANGES
+from sfumato.policy.search import ALGORITHMS, FORMATS, FORMS, METRICS, RANGES, TOGETHER
 
 Json = dict[str, object]
 
@@ -24,7 +24,17 @@ def schema() -> Json:
         "publish": _publish(),
     }
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "sfumato policy"}
-    return {**head, **_table(about, parts), "required": ["columns", "privacy"]}
+    return {**head, **_table(about, parts), "required": ["columns", "privacy"], **_levels()}
+
+
+def _levels() -> Json:
+    """A hierarchy for every quasi-identifier, unless the form is one that generalizes nothing."""
+    form = {"properties": {"form": {"const": "anatomy"}}, "required": ["form"]}
+    column = _when(Role.QUASI, {"required": ["hierarchy"]})
+    return {
+        "if": {"properties": {"publish": form}, "required": ["publish"]},
+        "else": {"properties": {"columns": {"additionalProperties": column}}},
+    }
 
 
 def _table(description: str, properties: Json) -> Json:
@@ -77,7 +87,7 @@ def _column() -> Json:
 
 def _asked_of(role: Role) -> Json:
     if role is Role.QUASI:
-        return {"required": ["hierarchy"]}
+        return {}
     never = ["weight"] if role is Role.SENSITIVE else ["hierarchy", "weight"]
     return {"properties": dict.fromkeys(never, False)}
 
@@ -116,9 +126,12 @@ def _algorithm() -> Json:
 
 def _publish() -> Json:
     parts: Json = {
-        "form": _choice("What is published: one table of generalized rows.", FORMS),
+        "form": _choice("What is published: one table of generalized rows, or two tables tied by class.", FORMS),
         "format": _choice("The format of the published table.", FORMATS),
         "ranges": _choice("What is published of columns with ranges.", RANGES),
+        "ss": _choice(
+            "Of two tables: sensitive columns together in one, or each apart in a table of its own.", TOGETHER
+        ),
     }
     return _table("What the release looks like.", parts)
 

@@ -8,6 +8,7 @@ from typing import Self
 
 from sfumato import models
 from sfumato.policy.columns import Column, Role, read_columns
+from sfumato.policy.forms import anatomized, check_form
 from sfumato.policy.plain import plain, tables
 from sfumato.policy.privacy import check_privacy, read_privacy
 from sfumato.policy.rules import check_columns, check_levels, check_meant, with_role
@@ -52,12 +53,13 @@ class Policy:
         """The policy that these tables say; paths start at `folder`, or where the program runs."""
         document, folder = tables(policy), folder or Path()
         Section.of(document, "", KEYS, later=LATER)
+        publish = read_publish(document.get("publish", {}))
         return cls(
             source=read_source(document.get("data", {}), folder=folder),
-            columns=read_columns(document.get("columns"), folder=folder),
+            columns=read_columns(document.get("columns"), folder=folder, levels=publish.form != "anatomy"),
             privacy=read_privacy(document.get("privacy"), folder=folder),
             search=read_search(document.get("algorithm", {})),
-            publish=read_publish(document.get("publish", {})),
+            publish=publish,
             document=document,
             folder=folder,
         )
@@ -65,8 +67,9 @@ class Policy:
     def __post_init__(self) -> None:
         check_columns(self.columns)
         check_levels(self.columns, self.search.name)
-        check_meant(self.columns, self.search.name, self.document)
         check_privacy(self.columns, self.privacy, self.document.get("privacy"))
+        check_form(self.columns, self.privacy, self.document)
+        check_meant(self.columns, self.search.name, self.document)
 
     def with_role(self, role: Role) -> tuple[Column, ...]:
         """The columns of this role, in the order of the policy."""
@@ -96,6 +99,11 @@ class Policy:
     def plain(self) -> tuple[Column, ...]:
         """The columns that are published as they are."""
         return self.with_role(Role.PLAIN)
+
+    @property
+    def anatomized(self) -> str:
+        """The sensitive column whose values the buckets of Anatomy are made of."""
+        return anatomized(self.columns, self.privacy)
 
     def replace(
         self, *, source: str | Path | None = None, algorithm: str | None = None, seed: int | None = None

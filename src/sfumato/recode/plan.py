@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.classes import BoolArray, Classes, FloatArray, IntArray
 from sfumato.encode import Attribute, Encoded
-from sfumato.keys import Codes, among, narrow, pack
+from sfumato.keys import Codes, among, narrow, number, pack
 from sfumato.recode.evaluate import Evaluator
 from sfumato.recode.lattice import Node
 
@@ -33,6 +33,8 @@ class Recoding:
 
     `algorithm` found it, or what it began with where it was `improved`. `levels` is there for full-domain algorithms;
     `kept` is ``None`` where no row is suppressed; `classes` are the published classes as the algorithm counted them.
+    `group` is there where two tables are published: the class of each row, -1 where it is suppressed. Labels do not
+    tell it then, since they are the values themselves.
     """
 
     algorithm: str
@@ -41,23 +43,39 @@ class Recoding:
     classes: Classes
     levels: Mapping[str, int] | None = None
     improved: bool = False
+    group: IntArray | None = None
 
     @property
     def suppressed(self) -> int:
         """Rows that are not published."""
         return 0 if self.kept is None else int((~self.kept).sum())
 
+    @property
+    def owner(self) -> IntArray:
+        """The class of each row, by its group or its labels; -1 where it is suppressed."""
+        return self.group if self.group is not None else _by_labels(list(self.labels.values()), self.kept)
+
+
+def _by_labels(labels: list[Labels], kept: BoolArray | None) -> IntArray:
+    """The number of each row's labels among those of all published rows."""
+    rows = slice(None) if kept is None else np.flatnonzero(kept)
+    packed = pack([column.codes[rows] for column in labels], [len(column.texts) for column in labels])
+    owner = np.full(len(labels[0].codes), -1)
+    owner[rows] = number(packed)[0]
+    return owner
+
 
 def full_domain(encoded: Encoded, evaluator: Evaluator, node: Node, algorithm: str) -> Recoding:
     """Apply a node: every value goes to its label at the node's level; rows of failing classes go."""
     grouped, passing, _ = evaluator.judge(node)
-    labels = {attribute.name: _labels(attribute, level) for attribute, level in zip(encoded.quasi, node, strict=True)}
+    labels = {one.name: labels_at(one, level) for one, level in zip(encoded.quasi, node, strict=True)}
     kept = None if passing.all() else ~_failing(labels, grouped.labels(~passing)[: len(node)])
     levels = dict(zip(encoded.names, node, strict=True))
     return Recoding(algorithm, labels, kept, grouped.classes.only(passing), levels)
 
 
-def _labels(attribute: Attribute, level: int) -> Labels:
+def labels_at(attribute: Attribute, level: int) -> Labels:
+    """A quasi-identifier with every value at its label of one level."""
     texts = attribute.hierarchy.labels[level]
     lift = narrow(attribute.hierarchy.matrix[:, level], len(texts))
     climbed = np.full(len(texts), float(level))

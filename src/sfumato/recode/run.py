@@ -24,7 +24,7 @@ Search = Callable[[Evaluator, Progress | None], Evaluation | None]
 
 def recode(encoded: Encoded, policy: Policy, progress: Progress | None = None) -> Recoding:
     """The recoding that the policy's algorithm finds, or `Infeasible` with the reason and what would help."""
-    _check_models(encoded, policy)
+    check_models(encoded, policy)
     name = policy.search.name
     search = full_domain_search if name in ALGORITHMS else local
     found = search(encoded, policy, name, progress)
@@ -60,7 +60,7 @@ ALGORITHMS: dict[str, Search] = {
 }
 
 
-def _check_models(encoded: Encoded, policy: Policy) -> None:
+def check_models(encoded: Encoded, policy: Policy) -> None:
     """Let each requirement look at the table once, and name the one that objects."""
     whole = whole_table(encoded)
     for place, model in enumerate(policy.privacy):

@@ -17,7 +17,9 @@ from sfumato.encode import Encoded
 from sfumato.models import TCloseness
 from sfumato.policy import Policy, Role
 from sfumato.recode import Recoding
+from sfumato.release.dictionary import covers
 from sfumato.release.published import Cells, Published
+from sfumato.release.tables import class_id, reveals
 from sfumato.release.telling import tellings
 from sfumato.table.guard import guarded
 from sfumato.table.read import digest
@@ -34,6 +36,25 @@ PROTECTS = (
     "other releases about the same people. Where rows carry pseudonyms, somebody who knows several rows of a person "
     "may find the one pseudonym that stands in all their classes."
 )
+
+SPLIT = (
+    "Each line of the first table has a person's quasi-identifiers as they were, and the number of a class; each line "
+    "of the other has sensitive values and the number of a class. Within a class nothing tells which lines belong "
+    "together, and each class meets every requirement under 'promise'. The adversary is assumed to know that a person "
+    "is in the table and that person's quasi-identifiers. Not covered: whether a person is in the table, which the "
+    "first table shows; columns of role plain, which stand beside the quasi-identifiers; what a learner makes of how "
+    "sensitive values go with quasi-identifiers across classes; knowledge of sensitive values from elsewhere; other "
+    "releases about the same people. Where lines carry pseudonyms, a person's lines lead to several classes, and a "
+    "value that stays the same for the person is one that all their bags hold."
+)
+"""The same of two tables."""
+
+REMARK = (
+    "Each line of each table stands for one record of the original table. Their join over the class number has every "
+    "line of a class in one table beside every line of that class in the other: it is not the original table, and has "
+    "more lines."
+)
+"""What goes with two tables, so that nobody takes their join for the data."""
 
 MIXED = (
     " Labels of one column are of different levels here and may overlap: a class is the rows that agree in all their "
@@ -73,26 +94,53 @@ def promise(encoded: Encoded, policy: Policy) -> Promise:
     )
 
 
-def draft(published: Published, recoding: Recoding, policy: Policy, files: Mapping[str, Path]) -> dict[str, Any]:
-    """The manifest before the verifier has spoken."""
+def draft(
+    tables: Mapping[str, Published], recoding: Recoding, policy: Policy, files: Mapping[str, Path]
+) -> dict[str, Any]:
+    """The manifest before the verifier has spoken; `tables` and `files` go together."""
     csv, told = {"null": written_null(policy), "guard": GUARD}, tellings(recoding, policy)
     return {
         "sfumato": __version__,
         "published": datetime.now(tz=UTC).date().isoformat(),
         "form": policy.publish.form,
-        "table": next(iter(files)),
-        "rows": published.rows,
+        **_named(policy, files),
+        "rows": next(iter(tables.values())).rows,
         "classes": len(recoding.classes),
         "promise": requirements(policy),
-        "protects": PROTECTS + (MIXED if recoding.levels is None else ""),
+        "protects": _protects(recoding),
         "algorithm": recoding.algorithm,
         **({"improved": recoding.improved} if recoding.levels is None else {}),
         "suppression_limit": float(policy.search.suppression),
-        "columns": [_column(name, published, recoding, policy) for name in published.columns],
+        "columns": [
+            _column(name, table, recoding, policy) | ({"table": files[file].name} if policy.publish.split else {})
+            for file, table in tables.items()
+            for name in table.columns
+            if name in policy.columns
+        ],
         **({"chosen_labels": [asdict(one) for one in told]} if told else {}),
         **({"csv": csv} if policy.publish.format == "csv" else {}),
-        "files": {name: {"sha256": digest(path), "bytes": path.stat().st_size} for name, path in files.items()},
+        "files": {path.name: {"sha256": digest(path), "bytes": path.stat().st_size} for path in files.values()},
     }
+
+
+def _named(policy: Policy, files: Mapping[str, Path]) -> dict[str, Any]:
+    """Which file is which table, and what a reader of two has to know."""
+    if not policy.publish.split:
+        return {"table": files["table"].name}
+    told = reveals(policy)
+    return {
+        "nss": files["nss"].name,
+        "ss": [path.name for file, path in files.items() if file != "nss"],
+        "class_id": class_id(policy),
+        "remark": REMARK,
+        **({"together": told} if told else {}),
+    }
+
+
+def _protects(recoding: Recoding) -> str:
+    if recoding.group is not None:
+        return SPLIT
+    return PROTECTS + (MIXED if recoding.levels is None else "")
 
 
 GUARD = (
@@ -136,7 +184,7 @@ def audit(
         "randomness": "operating system" if policy.search.seed is None else "seed: for tests and papers only",
         "suppressed": {
             "rows": recoding.suppressed,
-            "reason": _why_suppressed(recoding),
+            "reason": why_suppressed(recoding),
         },
         "algorithm": recoding.algorithm,
         **({"improved": recoding.improved} if recoding.levels is None else {"levels": dict(recoding.levels)}),
@@ -146,9 +194,12 @@ def audit(
     }
 
 
-def _why_suppressed(recoding: Recoding) -> str | None:
+def why_suppressed(recoding: Recoding) -> str | None:
+    """Why rows are not published, in words; nothing where all are."""
     if not recoding.suppressed:
         return None
+    if recoding.algorithm == "anatomy":
+        return "rows of sensitive values that are more frequent than the buckets allow"
     if recoding.levels is None:
         return "rows that kept the others from a requirement, or cost them more than they tell"
     return "rows of classes that did not meet every requirement"
@@ -181,6 +232,8 @@ def _column(name: str, published: Published, recoding: Recoding, policy: Policy)
     column = published.columns[name]
     assert isinstance(column, Cells)  # noqa: S101 - quasi-identifiers are always coded; this tells the type checker
     labels = column.values.cast("string").to_pylist()
+    if name in published.recoded:  # otherwise labels are the values themselves
+        entry |= covers(policy.columns[name], labels, level=entry.get("level"), nulls=policy.source.null)
     return entry | ({"labels": labels} if len(labels) <= _LISTED else {"different_labels": len(labels)})
 
 

@@ -1,7 +1,7 @@
-"""The published table: kept rows in random order, quasi-identifiers as labels, persons as pseudonyms."""
+"""The published tables: kept rows in random order, quasi-identifiers as labels, persons as pseudonyms."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,8 +15,8 @@ from sfumato.coding import Coded
 from sfumato.encode import Encoded
 from sfumato.keys import Codes, narrow
 from sfumato.policy import Policy, Role
+from sfumato.randomness import Randomness
 from sfumato.recode import Labels, Recoding
-from sfumato.release.shuffle import Randomness
 from sfumato.table import Table
 from sfumato.table.frames import restore
 
@@ -39,7 +39,7 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """What leaves the house, column by column in the table's order.
+    """A table that leaves the house, column by column in its order.
 
     `columns` holds `Cells` for coded columns and plain Arrow arrays for the others; `recoded` names the
     columns whose values are labels or pseudonyms now.
@@ -76,6 +76,12 @@ class Published:
         indices = pc.index_in(column.dictionary, used).take(column.indices).cast(kind.index_type)
         return pa.DictionaryArray.from_arrays(indices, used, ordered=True)
 
+    def adding(self, name: str, column: Cells, *, first: bool = False) -> "Published":
+        """The table with a column more, before or after the others, which no column of the source is."""
+        columns = {name: column, **self.columns} if first else {**self.columns, name: column}
+        types = {**self.types, name: column.values.type}
+        return replace(self, columns=columns, types=types, recoded=self.recoded | {name})
+
     def native(self) -> Any:
         """The table as the kind that came in."""
         return restore(self.table, self.arrow, self.recoded)
@@ -83,32 +89,58 @@ class Published:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What was drawn at random for a table: an order of all its rows, and a pseudonym for each person in it."""
+    """What was drawn at random for a release: an order of all rows for each table, and a pseudonym for each person."""
 
-    order: IntArray
+    orders: tuple[IntArray, ...]
     pseudonyms: list[str]
+    randomness: Randomness
 
     @classmethod
-    def for_table(cls, encoded: Encoded, randomness: Randomness) -> "Drawn":
+    def for_tables(cls, encoded: Encoded, randomness: Randomness, tables: int) -> "Drawn":
         """Draw for every row and person, published or not: what is suppressed later simply falls out."""
         persons = encoded.individual.width if encoded.individual else 0
-        return cls(randomness.permutation(encoded.rows), randomness.pseudonyms(persons))
+        orders = tuple(randomness.permutation(encoded.rows) for _ in range(tables))
+        return cls(orders, randomness.pseudonyms(persons), randomness)
 
 
-def publish_rows(table: Table, encoded: Encoded, recoding: Recoding, policy: Policy, drawn: Drawn) -> Published:
-    """Choose, shuffle and relabel."""
-    order = drawn.order if recoding.kept is None else drawn.order[recoding.kept[drawn.order]]
-    fresh, places = _relabelled(encoded, recoding, drawn, order), numbers(order)
-    same = {attribute.name: attribute.column for attribute in encoded.quasi} | dict(encoded.sensitive)
-    columns: dict[str, Any] = {}
-    for name in table.arrow.column_names:
-        if policy.columns[name].role is Role.PLAIN:
-            columns[name] = _compact(_roomy(table.arrow.column(name)).combine_chunks().take(places))
-        else:
-            columns[name] = fresh[name] if name in fresh else _cells(same[name].codes.take(order), same[name].values)
-    types = {name: pa.string() if name in fresh else table.type_of(name) for name in columns}
-    types |= {name: column.type for name, column in columns.items() if _is_large(column)}
-    return Published(table, order, columns, types, frozenset(fresh))
+@dataclass(frozen=True, eq=False)
+class Publisher:
+    """Writes columns of a recoded table in an order: chooses, shuffles and relabels."""
+
+    table: Table
+    encoded: Encoded
+    recoding: Recoding
+    policy: Policy
+    drawn: Drawn
+
+    def published(self, names: Sequence[str], place: int) -> Published:
+        """These columns, in the order that was drawn for the table of this place."""
+        order, kept = self.drawn.orders[place], self.recoding.kept
+        order = order if kept is None else order[kept[order]]
+        fresh = {name: cells for name in names if (cells := self._relabelled(name, order))}
+        columns: dict[str, Any] = {name: fresh[name] if name in fresh else self._same(name, order) for name in names}
+        types = {name: pa.string() if name in fresh else self.table.type_of(name) for name in columns}
+        types |= {name: column.type for name, column in columns.items() if _is_large(column)}
+        return Published(self.table, order, columns, types, frozenset(fresh))
+
+    def _relabelled(self, name: str, order: IntArray) -> Cells | None:
+        """A column that is text now, whatever it was: a generalized quasi-identifier, or the individuals."""
+        role, labels = self.policy.columns[name].role, self.recoding.labels.get(name)
+        if role is Role.INDIVIDUAL and self.encoded.individual is not None:
+            return _persons(self.encoded.individual.codes.take(order), self.drawn.pseudonyms)
+        if labels is None or _is_exact(self._known[name], labels, order):
+            return None
+        return _cells(labels.codes.take(order), texts(labels.texts))
+
+    @cached_property
+    def _known(self) -> dict[str, Coded]:
+        return {one.name: one.column for one in self.encoded.quasi} | dict(self.encoded.sensitive)
+
+    def _same(self, name: str, order: IntArray) -> Any:
+        """A column whose values are published as they are."""
+        if self.policy.columns[name].role is Role.PLAIN:
+            return _compact(_roomy(self.table.arrow.column(name)).combine_chunks().take(numbers(order)))
+        return _cells(self._known[name].codes.take(order), self._known[name].values)
 
 
 def _roomy(column: Any) -> Any:
@@ -127,19 +159,6 @@ def _compact(column: Any) -> Any:
     found = column.dictionary_decode().dictionary_encode()
     codes = found.indices.cast(column.type.index_type)
     return pa.DictionaryArray.from_arrays(codes, found.dictionary, ordered=column.type.ordered)
-
-
-def _relabelled(encoded: Encoded, recoding: Recoding, drawn: Drawn, order: IntArray) -> dict[str, Cells]:
-    """The columns that are text now, whatever they were: generalized quasi-identifiers, and the individuals."""
-    columns = {attribute.name: attribute.column for attribute in encoded.quasi}
-    fresh = {
-        name: _cells(labels.codes.take(order), texts(labels.texts))
-        for name, labels in recoding.labels.items()
-        if not _is_exact(columns[name], labels, order)
-    }
-    if encoded.individual is not None:
-        fresh[encoded.individual.name] = _persons(encoded.individual.codes.take(order), drawn.pseudonyms)
-    return fresh
 
 
 def _is_exact(column: Coded, labels: Labels, order: IntArray) -> bool:

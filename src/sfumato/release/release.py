@@ -4,24 +4,26 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from sfumato.encode import Encoded, encode
-from sfumato.errors import NotVerified, PolicyError
+from sfumato.errors import InputError, NotVerified, PolicyError
 from sfumato.policy import Policy, load
+from sfumato.randomness import Randomness
 from sfumato.recode import Recoding, recode
 from sfumato.release import manifest as accounts
 from sfumato.release.folder import staged
-from sfumato.release.published import Drawn, Published, publish_rows
-from sfumato.release.shuffle import Randomness
+from sfumato.release.published import Drawn, Published, Publisher
+from sfumato.release.tables import class_id, layout, publish
 from sfumato.risk import Risk, risk_of
+from sfumato.split import Tie, anatomy, lossy, of_recoding, ties
 from sfumato.table import Table, from_frame, read
 from sfumato.table.read import digest
 from sfumato.utility import Utility, measure
-from sfumato.verifier import Verdict, verify, verify_accounts, verify_table
+from sfumato.verifier import Verdict, verify, verify_accounts, verify_table, verify_tables
 
 Progress = Callable[[int, int], None]
 
@@ -30,28 +32,51 @@ Progress = Callable[[int, int], None]
 class Release:
     """What is published of a table, and the account of it.
 
-    `table` is of the kind that came in. Nobody gets to see it before the verifier has passed it.
+    `table`, or `nss` and `ss` where the form is of two tables, are of the kind that came in. Nobody gets to see them
+    before the verifier has passed them. `tables` are all of them by the name of their file.
     """
 
     policy: Policy
     source: Table
     encoded: Encoded
     recoding: Recoding
-    published: Published
+    tables: Mapping[str, Published]
     input_digest: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
     @cached_property
     def table(self) -> Any:
-        """The published table, as the kind that came in."""
-        self.verdict  # noqa: B018 - the verifier speaks first, or raises
-        return self.published.native()
+        """The published table, as the kind that came in; a release of two tables has `nss` and `ss`."""
+        return self._native("table")
+
+    @cached_property
+    def nss(self) -> Any:
+        """The quasi-identifiers with their classes, of a release of two tables."""
+        return self._native("nss")
+
+    @cached_property
+    def ss(self) -> Any:
+        """The sensitive values with their classes; by column, where each column has a table of its own."""
+        if "ss" in self.tables or not self.policy.publish.split:
+            return self._native("ss")
+        apart = layout(self.policy, self.source.arrow.column_names)
+        return {names[0]: self._native(file) for file, names in apart.items() if file != "nss"}
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What the verifier found in the published table."""
+        """What the verifier found in the published tables."""
         promise = accounts.promise(self.encoded, self.policy)
-        return _passed(verify_table(self.published.arrow, promise))
+        first, *others = (table.arrow for table in self.tables.values())
+        if not others:
+            return _passed(verify_table(first, promise))
+        return _passed(verify_tables(first, others, promise, class_id(self.policy)))
+
+    def _native(self, file: str) -> Any:
+        if file not in self.tables:
+            has = "nss and ss" if self.policy.publish.split else "table"
+            raise InputError(f"a release of the form {self.policy.publish.form} has no {file}; it has {has}")
+        self.verdict  # noqa: B018 - the verifier speaks first, or raises
+        return self.tables[file].native()
 
     @property
     def privacy(self) -> list[dict[str, Any]]:
@@ -64,6 +89,11 @@ class Release:
         return measure(self.encoded, self.recoding)
 
     @cached_property
+    def ties(self) -> dict[str, Tie]:
+        """Of two tables: how much of each sensitive column's tie to the rows is left; nothing for one table."""
+        return ties(of_recoding(self.encoded, self.recoding).bags) if self.policy.publish.split else {}
+
+    @cached_property
     def risk(self) -> Risk:
         """The re-identification risk that is left."""
         return risk_of(self.recoding.classes)
@@ -71,7 +101,7 @@ class Release:
     @property
     def rows(self) -> int:
         """Published rows."""
-        return self.published.rows
+        return next(iter(self.tables.values())).rows
 
     @property
     def suppressed(self) -> int:
@@ -96,8 +126,8 @@ class Release:
         public.mkdir()
         private.mkdir(mode=0o700)
         with _timed(self.seconds, "write"):
-            path = self._write_table(public)
-            account = accounts.draft(self.published, self.recoding, self.policy, {path.name: path})
+            files = {file: self._write_table(table, public / file) for file, table in self.tables.items()}
+            account = accounts.draft(self.tables, self.recoding, self.policy, files)
             record = accounts.audit(
                 self.encoded, self.recoding, self.policy, utility=self.utility, input_digest=self.input_digest
             )
@@ -115,22 +145,23 @@ class Release:
 
         account["privacy"] = accounts.public_findings(self.verdict, self.recoding)
         record |= {"privacy": self.privacy, "risk": self.risk.as_json(), "seconds": dict(self.seconds)}
+        record |= {"ties": {name: asdict(tie) for name, tie in self.ties.items()}} if self.ties else {}
         _write_json(public / "manifest.json", account)
         _write_json(private / "audit.json", record | {"manifest_sha256": digest(public / "manifest.json")})
         (private / "report.html").write_text(report(self), encoding="utf-8")
         for path in private.iterdir():
             path.chmod(0o600)  # so that a copy of a file alone stays private too
 
-    def _write_table(self, public: Path) -> Path:
+    def _write_table(self, table: Published, path: Path) -> Path:
         if self.policy.publish.format == "parquet":
             from sfumato.release.parquet_file import write_parquet  # noqa: PLC0415 - only for Parquet
 
-            write_parquet(self.published, public / "table.parquet")
-            return public / "table.parquet"
+            write_parquet(table, path := path.with_name(f"{path.name}.parquet"))
+            return path
         from sfumato.release.csv_file import write_csv  # noqa: PLC0415 - only for CSV
 
-        write_csv(self.published, public / "table.csv", null=accounts.written_null(self.policy))
-        return public / "table.csv"
+        write_csv(table, path := path.with_name(f"{path.name}.csv"), null=accounts.written_null(self.policy))
+        return path
 
 
 def anonymize(
@@ -158,13 +189,22 @@ def prepare(
         encoded = encode(table, rules)
     # rows are shuffled and the input is hashed while the search runs: they need no lock of Python's
     with _timed(seconds, "search"), ThreadPoolExecutor(1) as pool:
-        drawn = pool.submit(Drawn.for_table, encoded, Randomness(rules.search.seed))
+        number = len(layout(rules, table.arrow.column_names))
+        drawn = pool.submit(Drawn.for_tables, encoded, Randomness(rules.search.seed), number)
         hashed = pool.submit(digest, table.path) if table.path else None
-        recoding = recode(encoded, rules, progress)
+        recoding = _recoded(encoded, rules, progress)
     with _timed(seconds, "recode"):
-        published = publish_rows(table, encoded, recoding, rules, drawn.result())
+        tables = publish(Publisher(table, encoded, recoding, rules, drawn.result()))
     input_digest = hashed.result() if hashed else None
-    return Release(rules, table, encoded, recoding, published, input_digest, seconds)
+    return Release(rules, table, encoded, recoding, tables, input_digest, seconds)
+
+
+def _recoded(encoded: Encoded, policy: Policy, progress: Progress | None) -> Recoding:
+    """The recoding that the policy's form is made of."""
+    if policy.publish.form == "anatomy":
+        return anatomy(encoded, policy)
+    recoding = recode(encoded, policy, progress)
+    return lossy(encoded, recoding) if policy.publish.form == "lossy-join" else recoding
 
 
 def _table(data: Any, policy: Policy) -> Table:

@@ -40,8 +40,8 @@ class Telling:
 
 
 def tellings(recoding: Recoding, policy: Policy) -> list[Telling]:
-    """Of the columns without levels that were recoded locally; full-domain recodings have none."""
-    if recoding.levels is not None:
+    """Of the columns without levels that were recoded locally; full-domain recodings and two tables have none."""
+    if recoding.levels is not None or recoding.group is not None:
         return []
     form = policy.publish.ranges
     ranges = tuple(column.name for column in policy.quasi if isinstance(column.hierarchy, Ranges))

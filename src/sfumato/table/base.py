@@ -43,7 +43,7 @@ def check_columns(names: list[str], policy: Policy) -> None:
         raise DataError(f"column names stand twice in the table: {listing(twice)}; rename one of each")
     missing = [name for name in policy.columns if name not in names]
     if missing:
-        hint = did_you_mean(missing[0], names)
+        hint = did_you_mean(missing[0], names) or "; name the table that the policy is for"
         raise DataError(f"columns of the policy are not in the table: {listing(missing)}{hint}")
     unlisted = [name for name in names if name not in policy.columns]
     if unlisted:

@@ -146,7 +146,7 @@ def _polars(frame: Any, published: Any, recoded: frozenset[str]) -> Any:
 
     def column(name: str) -> Any:
         cells = pl.Series(name, pl.from_arrow(published.column(name)))
-        kind = pl.String if name in recoded else frame[name].dtype
+        kind = cells.dtype if name in recoded else frame[name].dtype
         if isinstance(kind, pl.Enum):
             held = set(cells.cast(pl.String).unique().to_list())
             kind = pl.Enum([category for category in kind.categories if category in held])

@@ -58,7 +58,7 @@ def _check_file(path: Path) -> None:
         if path.is_dir():
             raise DataError(f"{name} is a folder; name a file")
         if not path.exists():
-            raise DataError(f"{name} does not exist; check [data] source or --data")
+            raise DataError(f"{name} does not exist; check [data] source, or the path on the command line")
         if not path.is_file():  # a pipe or a device may never end
             raise DataError(f"{name} is not a regular file; save the table in one")
         with path.open("rb") as file:

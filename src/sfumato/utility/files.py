@@ -1,68 +1,115 @@
-"""Measure a release from its files: what the published table lost against the original."""
+"""Measure a release from its files: what was lost against the original, and how far answers to queries are off."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from sfumato.encode import Attribute, Encoded, encode
-from sfumato.errors import DataError, InputError, listing
-from sfumato.policy import Policy, load
-from sfumato.recode.frequencies import Roller
+import numpy as np
+
+from sfumato.encode import Encoded, encode
+from sfumato.errors import DataError, InputError, did_you_mean, listing
+from sfumato.policy import Policy
+from sfumato.split import TwoTables, of_files
 from sfumato.table import read
-from sfumato.table.guard import guarded, unguarded
-from sfumato.utility.meaning import Told, columns, meant
+from sfumato.utility.labelled import labels_of_file
+from sfumato.utility.meaning import columns, meant
 from sfumato.utility.measure import Shown, Utility, measured
+from sfumato.utility.queries import Answers, QueryErrors, Workload, draw, of_labels, of_two_tables, query_errors
+from sfumato.utility.queries.bags import codes_of
+from sfumato.utility.queries.covers import misfit
+from sfumato.utility.queries.drawing import Progress
 
 
-def measure_files(table: Path, manifest: dict[str, Any], original: Path, policy: Policy) -> Utility:
-    """The losses of a published table, from the file itself, against the original table."""
-    _check_forms(manifest)
-    before = encode(read(original, policy), policy)
-    after = _published(table, manifest)
-    levels = {column["name"]: column["level"] for column in manifest["columns"] if "level" in column}
-    written, form = {attribute.name: attribute for attribute in after.quasi}, policy.publish.ranges
-    shown = []
-    for one in before.quasi:
-        column = written[_written(one.name, manifest)]
-        texts = _texts(column, csv="csv" in manifest)
-        found = meant(one, texts, levels.get(one.name), form=form)
-        _check(one.name, texts, found)
-        shown.append(Shown(one, *columns(found), kept=column.frequencies))
-    roller = Roller(after)
-    return measured(shown, roller.group(roller.base()).classes.sizes, before.rows)
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A release as its files show it, beside the table that it was made from.
+
+    `split` says that it is two tables; `levels` are the levels of columns whose labels are all of one, and `entries`
+    what the data dictionary has of each column.
+    """
+
+    before: Encoded
+    after: TwoTables
+    policy: Policy
+    levels: Mapping[str, int]
+    entries: Mapping[str, Mapping[str, Any]]
+    split: bool
+
+    @classmethod
+    def read(cls, public: Path, manifest: Mapping[str, Any], original: Path, *, policy: Policy) -> Self:
+        """Read the files of a release, whose manifest was checked for form, and its original."""
+        _check_columns(manifest, policy)
+        before, split = encode(read(original, policy), policy), "nss" in manifest
+        after = of_files(public, manifest) if split else labels_of_file(public / manifest["table"], manifest)
+        entries = {column["name"]: column for column in manifest["columns"]}
+        levels = {name: entry["level"] for name, entry in entries.items() if "level" in entry}
+        return cls(before, after, policy, dict.fromkeys(before.names, 0) if split else levels, entries, split)
+
+    def utility(self) -> Utility:
+        """The losses of the published table."""
+        written, shown = {column.name: column for column in self.after.quasi}, []
+        for one in self.before.quasi:
+            column, level = written[one.name], self.levels.get(one.name)
+            found = meant(one, column.texts, level, form=self.policy.publish.ranges)
+            strange = [text for text, told in zip(column.texts, found, strict=True) if told is None]
+            if strange:
+                raise misfit(one.name, strange)
+            kept = np.bincount(column.codes, minlength=column.width)
+            shown.append(Shown(one, *columns(found), kept=kept))
+        _check_original(self.before, self.after)
+        return measured(shown, self.after.sizes, self.before.rows)
+
+    def queries(
+        self, workload: Workload, sensitive: str | None = None, *, progress: Progress | None = None
+    ) -> QueryErrors:
+        """How far answers to a workload are off; `sensitive` is the column that is asked of, see `asked_of`."""
+        _check_original(self.before, self.after)
+        name = asked_of(self.policy, sensitive)
+        drawn = draw(self.before, name, workload, progress=progress)
+        return query_errors(drawn, self._answers(name), progress=progress)
+
+    def _answers(self, name: str) -> Answers:
+        if self.split:
+            return of_two_tables(self.after, self.before, name)
+        return of_labels(self.after, self.before, name, levels=self.levels, entries=self.entries)
 
 
-def _published(table: Path, manifest: dict[str, Any]) -> Encoded:
-    """The published quasi-identifiers, each as text, under the names that stand in the file."""
-    quasi = {"role": "quasi", "hierarchy": "suppress"}
-    columns = {
-        _written(column["name"], manifest): quasi if column["role"] == "quasi" else {"role": "identifier"}
-        for column in manifest["columns"]
-    }
-    data = {"null": [manifest["csv"]["null"]], "separator": ","} if "csv" in manifest else {}
-    rules = load({"data": data, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 1}]})
-    return encode(read(table, rules), rules)
+def asked_of(policy: Policy, name: str | None = None) -> str:
+    """The sensitive column that queries ask of: `name`, or the first that a requirement looks at, or the first."""
+    known = [column.name for column in policy.sensitive]
+    if not known:
+        raise InputError("queries ask of a sensitive column, and the policy has none; leave queries out")
+    if name is not None and name not in known:
+        hint = did_you_mean(name, known)
+        raise InputError(f"'{name}' is no sensitive column of the policy, which has {listing(known)}{hint}")
+    looked_at = [column for model in policy.privacy for column in model.looks_at if column in known]
+    return name or next(iter([*looked_at, *known]))
 
 
-def _written(name: str, manifest: dict[str, Any]) -> str:
-    return guarded(name) if "csv" in manifest else name
+def _check_original(before: Encoded, after: TwoTables) -> None:
+    """Refuse a table that the release was not made from, as far as rows and sensitive values tell."""
+    if after.rows > before.rows:
+        why = f"the release has {after.rows:,} rows and the original {before.rows:,}"
+        raise DataError(f"{why}; name the table that this release was made from")
+    for name, bag in after.bags.items():
+        held = np.bincount(bag.value, weights=bag.count, minlength=len(bag.domain.values))
+        there = before.sensitive[name]
+        codes = codes_of(bag.domain.values, there)
+        if (held > np.bincount(there.codes, minlength=there.width)[codes]).any():
+            why = f"column '{name}' of the release holds a value more often than the original does"
+            raise DataError(f"{why}; name the table that this release was made from")
 
 
-def _texts(column: Attribute, *, csv: bool) -> list[str | None]:
-    """The labels of a published column, the guard against formulas taken away."""
-    return [unguarded(text) if csv and text is not None else text for text in column.column.texts]
-
-
-def _check(name: str, texts: list[str | None], found: list[Told | None]) -> None:
-    strange = [text for text, told in zip(texts, found, strict=True) if told is None]
-    if strange:
-        raise DataError(
-            f"column '{name}' of the release holds labels that the original does not lead to: "
-            f"{listing(strange)}; name the table that this release was made from"
+def _check_columns(manifest: Mapping[str, Any], policy: Policy) -> None:
+    """Refuse a policy of another release; and means, which do not say what values they stand for."""
+    roles = {(column["name"], column["role"]) for column in manifest["columns"]}
+    mine = [column for column in (*policy.quasi, *policy.sensitive) if (column.name, str(column.role)) not in roles]
+    if mine:
+        raise InputError(
+            f"the release has no {mine[0].role} column '{mine[0].name}', which the policy has; give the policy that "
+            "it was made with"
         )
-
-
-def _check_forms(manifest: dict[str, Any]) -> None:
-    """Refuse means: a mean does not say which values it stands for."""
     means = [column["name"] for column in manifest["columns"] if column.get("form") == "means"]
     if means:
         raise InputError(

@@ -6,8 +6,19 @@ anything leaves the house.
 """
 
 from sfumato.verifier.accounts import promised
-from sfumato.verifier.folder import verify, verify_accounts, verify_table
+from sfumato.verifier.folder import verify, verify_accounts, verify_table, verify_tables
 from sfumato.verifier.promise import Asked, Needs, Promise
 from sfumato.verifier.verdict import Finding, Verdict
 
-__all__ = ["Asked", "Finding", "Needs", "Promise", "Verdict", "promised", "verify", "verify_accounts", "verify_table"]
+__all__ = [
+    "Asked",
+    "Finding",
+    "Needs",
+    "Promise",
+    "Verdict",
+    "promised",
+    "verify",
+    "verify_accounts",
+    "verify_table",
+    "verify_tables",
+]

@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sfumato.errors import InputError, NotVerified
+from sfumato.verifier.layout import CHANGED, Account, check_layout, keys
 from sfumato.verifier.promise import Needs, Promise
 from sfumato.verifier.rules import objection
-
-Account = Mapping[str, Any]
 
 _ROLES = frozenset({"individual", "quasi", "sensitive", "plain"})
 
@@ -34,7 +33,6 @@ def _is_share(value: Any) -> bool:
 
 _KEYS: dict[str, Callable[[Any], bool]] = {
     "files": lambda value: isinstance(value, dict) and all(map(_is_hash, value.values())),
-    "table": lambda value: isinstance(value, str),
     "columns": _are_tables,
     "promise": lambda value: isinstance(value, list) and bool(value),
     "rows": _is_count,
@@ -44,7 +42,6 @@ _KEYS: dict[str, Callable[[Any], bool]] = {
     "suppression_limit": _is_share,
 }
 _OPTIONAL = frozenset({"csv", "privacy", "suppression_limit"})
-_CHANGED = "it was changed after publication, or is of another version"
 
 
 def check_manifest(manifest: Account) -> None:
@@ -56,11 +53,10 @@ def check_manifest(manifest: Account) -> None:
     """
     _check_keys(manifest)
     _check_columns(manifest["columns"])
-    if manifest.get("form", "generalized") != "generalized":
-        raise NotVerified(f"this version cannot verify a release of the form {manifest['form']!r}")
+    check_layout(manifest)
     objections = [found for found in map(objection, manifest["promise"]) if found]
     if objections:
-        raise NotVerified(f"manifest.json: {objections[0]}; {_CHANGED}")
+        raise NotVerified(f"manifest.json: {objections[0]}; {CHANGED}")
 
 
 def promised(manifest: Account, audit: Account, requirements: Sequence[Mapping[str, Any]] | None = None) -> Promise:
@@ -87,24 +83,22 @@ def promised(manifest: Account, audit: Account, requirements: Sequence[Mapping[s
 
 
 def _check_keys(manifest: Account) -> None:
-    for key, test in _KEYS.items():
+    for key, test in {**_KEYS, **keys(manifest)}.items():
         if (key in manifest or key not in _OPTIONAL) and not test(manifest.get(key)):
-            raise NotVerified(f"manifest.json has no proper '{key}': {_CHANGED}")
-    if manifest["table"] not in manifest["files"]:
-        raise NotVerified(f"manifest.json has no hash of its table: {_CHANGED}")
+            raise NotVerified(f"manifest.json has no proper '{key}': {CHANGED}")
 
 
 def _check_columns(columns: Sequence[Account]) -> None:
     names, roles = [column.get("name") for column in columns], [column.get("role") for column in columns]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise NotVerified(f"manifest.json names its columns in no proper way: {_CHANGED}")
+        raise NotVerified(f"manifest.json names its columns in no proper way: {CHANGED}")
     if any(not isinstance(role, str) or role not in _ROLES for role in roles):
-        raise NotVerified(f"manifest.json gives a column a role that does not exist: {_CHANGED}")
+        raise NotVerified(f"manifest.json gives a column a role that does not exist: {CHANGED}")
     if "quasi" not in roles or roles.count("individual") > 1:
-        raise NotVerified(f"manifest.json needs a quasi-identifier, and one individual column at most: {_CHANGED}")
+        raise NotVerified(f"manifest.json needs a quasi-identifier, and one individual column at most: {CHANGED}")
     for column in columns:
         if not isinstance(column.get("labels", []), list) or not isinstance(column.get("type", ""), str):
-            raise NotVerified(f"manifest.json describes column '{column['name']}' in no proper way: {_CHANGED}")
+            raise NotVerified(f"manifest.json describes column '{column['name']}' in no proper way: {CHANGED}")
 
 
 def _needs(audit: Account) -> dict[str, Needs]:
@@ -114,7 +108,7 @@ def _needs(audit: Account) -> dict[str, Needs]:
     except (AttributeError, KeyError, TypeError):
         sound = False
     if not sound:
-        raise NotVerified(f"audit.json does not describe the sensitive columns properly: {_CHANGED}")
+        raise NotVerified(f"audit.json does not describe the sensitive columns properly: {CHANGED}")
     return needs
 
 
@@ -128,5 +122,5 @@ def _costs(audit: Account) -> dict[str, dict[tuple[str, str], float]]:
     except (AttributeError, TypeError, ValueError):
         sound = False
     if not sound:
-        raise NotVerified(f"audit.json does not list costs properly: {_CHANGED}")
+        raise NotVerified(f"audit.json does not list costs properly: {CHANGED}")
     return costs

@@ -10,7 +10,7 @@ from typing import Any
 from sfumato.verifier import distances
 from sfumato.verifier.counts import Counts
 from sfumato.verifier.rules import looked_at
-from sfumato.verifier.sql import exact, text, times
+from sfumato.verifier.sql import exact, protected, times
 
 _TOLERANCE = 1e-9
 
@@ -47,7 +47,8 @@ def alpha(counts: Counts, rule: Rule) -> Check:
     over, under = exact(rule["alpha"])
     count, sign = ("(p.r - 1)", "<") if rule.get("refined") else ("p.r", "<=")
     parts = [
-        f"SELECT id, n, v, r FROM {counts.pairs(column)}{_protected(rule.get('values'))}" for column in looked_at(rule)
+        f"SELECT id, n, v, r FROM {counts.pairs(column)} WHERE {protected(rule.get('values'))}"
+        for column in looked_at(rule)
     ]
     return Check(
         f"SELECT c.id, coalesce(bool_and({times(under, count)} {sign} {times(over, 'p.n')}), true) AS ok, "
@@ -128,7 +129,3 @@ CHECKS: dict[str, tuple[Callable[[Counts, Rule], Check], ...]] = {
     "recursive-l-diversity": (recursive,),
     "t-closeness": (t_closeness,),
 }
-
-
-def _protected(values: Any) -> str:
-    return f" WHERE v IN ({', '.join(text(value) for value in values)})" if values else ""

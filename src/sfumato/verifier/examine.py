@@ -1,4 +1,4 @@
-"""Count the classes of a published table and check every requirement."""
+"""Check every requirement over the counted classes of a release."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,23 +6,11 @@ from typing import Any
 from sfumato.errors import InputError
 from sfumato.verifier.checks import CHECKS, Check
 from sfumato.verifier.counts import Counts
-from sfumato.verifier.promise import Promise
-from sfumato.verifier.published import Published
-from sfumato.verifier.rules import looked_at, objection
+from sfumato.verifier.rules import objection
 from sfumato.verifier.sql import name
 from sfumato.verifier.verdict import Finding, Verdict
 
 _SHOWN = 3
-
-
-def needed(promise: Promise) -> list[str]:
-    """The columns that the requirements look at, in the order of their first use."""
-    return list(dict.fromkeys(column for rule in promise.requirements for column in looked_at(rule)))
-
-
-def all_needed(promise: Promise) -> list[str]:
-    """The same with the quasi-identifiers and the individuals."""
-    return [*promise.quasi, *needed(promise), *([promise.individual] if promise.individual else [])]
 
 
 def check_rules(requirements: Sequence[Mapping[str, Any]]) -> None:
@@ -32,12 +20,11 @@ def check_rules(requirements: Sequence[Mapping[str, Any]]) -> None:
         raise InputError(objections[0])
 
 
-def examine(published: Published, promise: Promise) -> tuple[Counts, Verdict]:
-    """Check every requirement over the view ``published``."""
-    counts = Counts(published, promise, needed(promise))
+def examine(counts: Counts) -> Verdict:
+    """The verdict on every requirement, and on whether there are classes at all."""
     rows, classes = counts.totals()
-    findings = tuple(_finding(counts, rule, i) for i, rule in enumerate(promise.requirements))
-    return counts, Verdict(rows, classes, findings, () if rows else ("the table has no rows",))
+    findings = tuple(_finding(counts, rule, i) for i, rule in enumerate(counts.promise.requirements))
+    return Verdict(rows, classes, findings, (*([] if rows else ["the table has no rows"]), *counts.problems()))
 
 
 def _finding(counts: Counts, rule: Mapping[str, Any], place: int) -> Finding:
@@ -47,9 +34,12 @@ def _finding(counts: Counts, rule: Mapping[str, Any], place: int) -> Finding:
         check, table = make(counts, rule), f"found_{place}_{part}"
         counts.connection.execute(f"CREATE TABLE {table} AS {check.query}")
         achieved |= _achieved(counts, check, table)
-        failures += [f"{rule['model']}: {words}" for words in _failures(counts, check, table)]
+        failures += _failures(counts, check, table)
+    failures += counts.beyond(rule)
     required = {key: value for key, value in rule.items() if key != "model"}
-    return Finding(rule["model"], required, achieved, not failures, tuple(failures))
+    return Finding(
+        rule["model"], required, achieved, not failures, tuple(f"{rule['model']}: {words}" for words in failures)
+    )
 
 
 def _achieved(counts: Counts, check: Check, table: str) -> dict[str, Any]:
@@ -67,8 +57,8 @@ def _failures(counts: Counts, check: Check, table: str) -> list[str]:
     """The worst classes in words, and how many more there are."""
     found = counts.connection.execute(
         f"SELECT f.id, {check.words} FROM {table} f JOIN classes c ON c.id = f.id WHERE NOT f.ok "
-        f"ORDER BY {check.worst}, {', '.join(counts.keys[:_SHOWN])} LIMIT {_SHOWN}"
+        f"ORDER BY {check.worst}, {counts.order} LIMIT {_SHOWN}"
     ).fetchall()
     failing = counts.one(f"SELECT count(*) FROM {table} WHERE NOT ok")[0]
-    sentences = [f"the class {counts.describe(identifier)} {words}" for identifier, words in found]
+    sentences = [f"{counts.describe(identifier)} {words}" for identifier, words in found]
     return sentences + ([f"{failing - _SHOWN:,} more classes fail"] if failing > _SHOWN else [])

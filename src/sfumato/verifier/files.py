@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +63,10 @@ def inside(public: Path, name: str) -> Path:
     return _plain(public / name)
 
 
-def file_problems(public: Path, files: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Files that are not as the manifest describes them, or that do not belong here."""
+def file_problems(public: Path, files: Mapping[str, Mapping[str, Any]], tables: Iterable[str]) -> list[str]:
+    """Files that are not as the manifest describes them, or that do not belong here: all but it and the tables."""
     problems = [problem for name, known in files.items() for problem in _problems(inside(public, name), known)]
-    expected = {*files, "manifest.json"}
+    expected = {*tables, "manifest.json"}
     extra = sorted(path.name for path in public.iterdir() if path.name not in expected)
     return problems + [f"{name} does not belong to the release" for name in extra]
 

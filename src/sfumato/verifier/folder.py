@@ -6,20 +6,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import InputError, NotVerified, listing
+from sfumato.errors import InputError, listing
 from sfumato.verifier.accounts import promised
-from sfumato.verifier.examine import all_needed, check_rules, examine
+from sfumato.verifier.counting import counted
+from sfumato.verifier.examine import check_rules, examine
 from sfumato.verifier.files import file_problems, manifest_problems, public_folder, read_audit, read_json, table_path
-from sfumato.verifier.opening import open_file
+from sfumato.verifier.layout import Account, Layout, layout_of
+from sfumato.verifier.memory import in_memory
+from sfumato.verifier.opening import open_files
 from sfumato.verifier.problems import (
-    column_problems,
     label_problems,
+    layout_problems,
     number_problems,
     promise_problems,
     stated_problems,
 )
 from sfumato.verifier.promise import Asked, Promise
-from sfumato.verifier.published import in_memory
 from sfumato.verifier.verdict import Verdict
 
 
@@ -34,10 +36,11 @@ def verify(folder: str | Path, *, asked: Asked | None = None) -> Verdict:
     manifest, audit = read_json(public / "manifest.json"), read_audit(public)
     promise = _promise(manifest, audit, asked)
     check_rules(promise.requirements)
-    path = table_path(public, manifest["table"])
-    problems = manifest_problems(public, audit) + file_problems(public, manifest["files"])
+    tables = layout_of(manifest).files
+    paths = [table_path(public, name) for name in tables]
+    problems = manifest_problems(public, audit) + file_problems(public, manifest["files"], tables)
     problems += promise_problems(manifest, audit)
-    verdict = _examined(path, promise, manifest, audit)
+    verdict = _examined(paths, promise, manifest, audit)
     if asked is None and "privacy" in manifest:
         problems += stated_problems(verdict.privacy, manifest["privacy"])
     return replace(verdict, problems=(*problems, *verdict.problems))
@@ -53,7 +56,7 @@ def verify_accounts(folder: Path, verdict: Verdict) -> Verdict:
     return replace(verdict, problems=(*verdict.problems, *problems))
 
 
-def _promise(manifest: Mapping[str, Any], audit: Mapping[str, Any], asked: Asked | None) -> Promise:
+def _promise(manifest: Account, audit: Account, asked: Asked | None) -> Promise:
     """What is to be checked: the manifest's promise, or what is asked of a release with the same roles."""
     if asked is None:
         return promised(manifest, audit)
@@ -69,30 +72,31 @@ def _promise(manifest: Mapping[str, Any], audit: Mapping[str, Any], asked: Asked
 
 def verify_table(table: Any, promise: Promise) -> Verdict:
     """The same checks over an Arrow table in memory, before anybody gets to see it."""
+    return _verified({"the table": table}, promise, None)
+
+
+def verify_tables(nss: Any, ss: Sequence[Any], promise: Promise, class_id: str) -> Verdict:
+    """The same over two tables that share a column of class ids; `ss` may be several, one for each sensitive column."""
+    names = ["ss"] if len(ss) == 1 else [f"ss {i}" for i in range(1, len(ss) + 1)]
+    return _verified({"nss": nss, **dict(zip(names, ss, strict=True))}, promise, class_id)
+
+
+def _verified(tables: Mapping[str, Any], promise: Promise, class_id: str | None) -> Verdict:
     check_rules(promise.requirements)
-    published = in_memory(table, all_needed(promise))
-    with closing(published.connection):
-        return examine(published, promise)[1]
+    layout = Layout({name: tuple(table.column_names) for name, table in tables.items()}, class_id)
+    files = in_memory(tables, promise.needed, [class_id] if class_id else [])
+    with closing(files[0].connection):
+        return examine(counted(files, promise, layout))
 
 
-def _examined(path: Path, promise: Promise, manifest: Mapping[str, Any], audit: Mapping[str, Any]) -> Verdict:
-    """The verdict on the table, with what does not fit the manifest."""
-    types = {column["name"]: column.get("type", "") for column in manifest["columns"]}
-    published = open_file(path, null=manifest.get("csv", {}).get("null", ""), types=types)
-    with closing(published.connection):
-        expected = [column["name"] for column in manifest["columns"]]
-        problems = column_problems(published.columns, expected)
-        _check_needed(published.columns, promise, expected)
-        counts, verdict = examine(published, promise)
+def _examined(paths: Sequence[Path], promise: Promise, manifest: Account, audit: Account) -> Verdict:
+    """The verdict on the table or tables, with what does not fit the manifest."""
+    layout, types = layout_of(manifest), {column["name"]: column.get("type", "") for column in manifest["columns"]}
+    sources = {f"published_{i}": path for i, path in enumerate(paths)}
+    files = open_files(sources, null=manifest.get("csv", {}).get("null", ""), types=types)
+    with closing(files[0].connection):
+        problems = layout_problems([file.columns for file in files], layout)
+        counts = counted(files, promise, layout)
+        verdict = examine(counts)
         problems += label_problems(counts, manifest["columns"]) + number_problems(verdict, manifest, audit)
         return replace(verdict, problems=(*verdict.problems, *problems))
-
-
-def _check_needed(found: Sequence[str], promise: Promise, expected: Sequence[str]) -> None:
-    """Refuse a table in which a column that matters is not there once."""
-    strange = [column for column in all_needed(promise) if found.count(column) != 1]
-    asked = [column for column in strange if column not in expected]
-    if asked:
-        raise InputError(f"a requirement is about columns that the release does not have: {listing(asked)}")
-    if strange:
-        raise NotVerified(f"the table does not have each of these columns once: {listing(strange)}; it was changed")

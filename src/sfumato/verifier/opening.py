@@ -1,7 +1,8 @@
-"""Open a published file: its columns from its own header or schema, its rows through DuckDB."""
+"""Open published files: their columns from their own header or schema, their rows through DuckDB."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.errors import NotVerified
 from sfumato.verifier.database import connect, pattern
-from sfumato.verifier.published import Published, View
+from sfumato.verifier.published import Published
 from sfumato.verifier.sql import text, unguarded
 
 _LINE, _LONG_LINE = 2_000_000, 200_000_000
@@ -26,21 +27,67 @@ def open_file(path: Path, *, null: str = "", types: Mapping[str, str] | None = N
     `null` is how a CSV writes NULL; `types` are the types that the data dictionary names, for what Parquet does
     not keep (it has no timestamps in seconds).
     """
-    path = path.resolve()
-    return _open_parquet(path, types or {}) if path.suffix == ".parquet" else _open_csv(path, null)
+    return open_files({"published": path}, null=null, types=types)[0]
 
 
-def _open_csv(path: Path, null: str) -> Published:
-    columns = _header(path)
+def open_files(paths: Mapping[str, Path], *, null: str = "", types: Mapping[str, str] | None = None) -> list[Published]:
+    """Written files, each as the view it is given under, on one connection that reads no other file."""
+    resolved = {source: path.resolve() for source, path in paths.items()}
+    connection = connect(*(name for path in resolved.values() for name in (str(path), pattern(path))))
+    files = [_File(connection, source, path) for source, path in resolved.items()]
+    return [_open_parquet(file, types or {}) if file.is_parquet else _open_csv(file, null) for file in files]
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file and the view that it becomes."""
+
+    connection: Any
+    source: str
+    path: Path
+
+    @property
+    def is_parquet(self) -> bool:
+        """By its name; anything else is a CSV."""
+        return self.path.suffix == ".parquet"
+
+    @property
+    def literal(self) -> str:
+        """The path in SQL."""
+        return text(pattern(self.path))
+
+    def viewed(self, query: Callable[[bool], str], columns: Sequence[str], types: Mapping[str, Any]) -> Published:
+        """The file as a view of what a query gives that knows whether lines are very long."""
+
+        def view(long: bool) -> str:
+            return f"CREATE OR REPLACE VIEW {self.source} AS {query(long)}"
+
+        try:
+            self.connection.execute(view(False))
+        except duckdb.Error as error:
+            raise NotVerified(f"{self.path.name} cannot be read: {str(error).splitlines()[0]}") from None
+        return Published(
+            self.connection,
+            tuple(columns),
+            types,
+            source=self.source,
+            label=self.path.name,
+            guarded=not self.is_parquet,
+            view=view,
+        )
+
+
+def _open_csv(file: _File, null: str) -> Published:
+    columns = _header(file.path)
     places = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(columns)))
     options = f"{_OPTIONS}, nullstr = {text(null)}, columns = {{{places}}}"
-
-    def view(long: bool) -> str:
-        line = f"max_line_size = {_LONG_LINE if long else _LINE}"
-        return f"CREATE OR REPLACE VIEW published AS SELECT * FROM read_csv({_literal(path)}, {options}, {line})"
-
-    connection = _viewed(path, view)
-    return Published(connection, tuple(columns), {}, label=path.name, guarded=True, view=view)
+    return file.viewed(
+        lambda long: (
+            f"SELECT * FROM read_csv({file.literal}, {options}, max_line_size = {_LONG_LINE if long else _LINE})"
+        ),
+        columns,
+        {},
+    )
 
 
 def _header(path: Path) -> list[str]:
@@ -55,20 +102,18 @@ def _header(path: Path) -> list[str]:
     return [unguarded(cell) for cell in first]
 
 
-def _open_parquet(path: Path, declared: Mapping[str, str]) -> Published:
+def _open_parquet(file: _File, declared: Mapping[str, str]) -> Published:
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where a Parquet file is read
 
     try:
-        schema = pq.read_schema(path)
+        schema = pq.read_schema(file.path)
     except (OSError, pa.ArrowException) as error:
-        raise NotVerified(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None
+        raise NotVerified(f"{file.path.name} cannot be read: {str(error).splitlines()[0]}") from None
     kinds = [_plain(field.type) for field in schema]
-    source = f"read_parquet({_literal(path)}, hive_partitioning = false)"
     raw = ", ".join(f"r{i}" for i in range(len(kinds)))
     cells = ", ".join(_cell(i, kind) for i, kind in enumerate(kinds))
-    view = f"CREATE VIEW published AS SELECT {cells} FROM (SELECT * FROM {source}) AS t({raw})"
-    connection = _viewed(path, lambda _: view)
-    return Published(connection, tuple(schema.names), _typed(schema.names, kinds, declared), label=path.name)
+    source = f"(SELECT * FROM read_parquet({file.literal}, hive_partitioning = false)) AS t({raw})"
+    return file.viewed(lambda _: f"SELECT {cells} FROM {source}", schema.names, _typed(schema.names, kinds, declared))
 
 
 def _cell(place: int, kind: Any) -> str:
@@ -95,16 +140,3 @@ def _declared(kind: Any, said: str) -> Any:
     if pa.types.is_timestamp(kind) and said.startswith("timestamp[s"):
         return pa.timestamp("s", kind.tz)
     return pa.time32("s") if pa.types.is_time32(kind) and said == "time32[s]" else kind
-
-
-def _literal(path: Path) -> str:
-    return text(pattern(path))
-
-
-def _viewed(path: Path, view: View) -> Any:
-    connection = connect(str(path), pattern(path))
-    try:
-        connection.execute(view(False))
-    except duckdb.Error as error:
-        raise NotVerified(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None
-    return connection

@@ -6,9 +6,8 @@ from typing import Any
 
 from sfumato.errors import listing
 from sfumato.verifier.counts import Counts
+from sfumato.verifier.layout import Account, Layout
 from sfumato.verifier.verdict import Finding, Verdict
-
-Account = Mapping[str, Any]
 
 _SHOWN = 5
 _KEPT = ("model", "k", "alpha", "l", "c", "t", "distance", "column", "columns", "values", "refined")
@@ -17,20 +16,30 @@ _KEPT = ("model", "k", "alpha", "l", "c", "t", "distance", "column", "columns", 
 _ROUNDING = 1e-6
 
 
-def column_problems(found: Sequence[str], expected: Sequence[str]) -> list[str]:
-    """Columns that are lacking, added, or in another order.
+def column_problems(found: Sequence[str], expected: Sequence[str], table: str = "the table") -> list[str]:
+    """Columns that are lacking, added, or in another order, in what a sentence calls the `table`.
 
     >>> column_problems(["a", "x"], ["a", "b"])
     ["the table lacks columns that the manifest has: 'b'", "the table has columns that the manifest lacks: 'x'"]
     """
     lacking = [name for name in expected if name not in set(found)]
     added = [name for name in found if name not in set(expected)]
-    problems = [f"the table lacks columns that the manifest has: {listing(lacking, most=_SHOWN)}"] if lacking else []
+    problems = [f"{table} lacks columns that the manifest has: {listing(lacking, most=_SHOWN)}"] if lacking else []
     if added:
-        problems.append(f"the table has columns that the manifest lacks: {listing(added, most=_SHOWN)}")
+        problems.append(f"{table} has columns that the manifest lacks: {listing(added, most=_SHOWN)}")
     if not problems and list(found) != list(expected):
-        problems.append("the columns of the table do not stand as the manifest says")
+        problems.append(f"the columns of {table} do not stand as the manifest says")
     return problems
+
+
+def layout_problems(found: Sequence[Sequence[str]], layout: Layout) -> list[str]:
+    """The same for each file of a release."""
+    expected = layout.files.items()
+    return [
+        problem
+        for columns, (file, names) in zip(found, expected, strict=True)
+        for problem in column_problems(columns, names, layout.called(file))
+    ]
 
 
 def label_problems(counts: Counts, columns: Sequence[Account]) -> list[str]:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sfumato.verifier.rules import looked_at
+
 
 @dataclass(frozen=True)
 class Needs:
@@ -102,3 +104,13 @@ class Promise:
     costs: Mapping[str, Mapping[tuple[str, str], float]] = field(default_factory=dict)
     complete: bool = False
     ordered: frozenset[str] = frozenset()
+
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The columns that the requirements look at, in the order of their first use."""
+        return tuple(dict.fromkeys(column for rule in self.requirements for column in looked_at(rule)))
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The same with the quasi-identifiers and the individuals."""
+        return (*self.quasi, *self.looked_at, *([self.individual] if self.individual else []))

@@ -1,4 +1,4 @@
-"""The published table in DuckDB, its columns under names of ours: c0, c1, and so on.
+"""A published file in DuckDB, its columns under names of ours: c0, c1, and so on.
 
 SQL identifiers are blind to case, and a table may have a column called ``n``, ``Age`` beside ``age``, or a name
 with a quote in it. So no name of the table ever gets into a statement: columns are known by their place.
@@ -12,24 +12,26 @@ import duckdb
 import pyarrow as pa
 
 from sfumato.errors import NotVerified
-from sfumato.verifier.database import connect
 from sfumato.verifier.sql import unguarded, unguarded_sql
 
 View = Callable[[bool], str]
-"""The statement that makes the view ``published``, with room for very long lines or without."""
+"""The statement that makes the view of a file, with room for very long lines or without."""
+
+_LABELS, _LENGTH = 12, 60
 
 
 @dataclass(frozen=True)
 class Published:
-    """A connection with the view ``published``, and what its columns were called.
+    """A connection with a view of the file, and what its columns were called.
 
-    `types` has the Arrow type of each column that is not text. `guarded` says that texts carry the apostrophe of
-    the formula rule. `label` is what a sentence calls the table.
+    `source` is the name of the view, and `label` what a sentence calls the file. `types` has the Arrow type of each
+    column that is not text. `guarded` says that texts carry the apostrophe of the formula rule.
     """
 
     connection: Any
     columns: tuple[str, ...]
     types: Mapping[str, Any]
+    source: str = "published"
     label: str = "the table"
     guarded: bool = False
     view: View | None = None
@@ -67,26 +69,35 @@ class Published:
         """The same for a column of text, in SQL."""
         return unguarded_sql(expression) if self.guarded else expression
 
+    def words(self, names: Sequence[str], found: Any) -> list[str]:
+        """Each line of an Arrow table of these columns, in words: ``age = 30, sex = Male``."""
+        cells = [self.texts(name, found.column(i)) for i, name in enumerate(names)]
+        return [_line(names, line) for line in zip(*cells, strict=True)]
 
-def in_memory(table: Any, needed: Sequence[str]) -> Published:
-    """An Arrow table; the columns that are looked at become text as the library prints it."""
-    connection, wanted = connect(), set(needed)
-    columns = {f"c{i}": _as_text(table.column(i)) for i, name in enumerate(table.column_names) if name in wanted}
-    connection.register("published", pa.table(columns))
-    return Published(connection, tuple(table.column_names), {})
+    def persons_sql(self, name: str, table: str = "") -> str:
+        """An aggregate that counts different persons; all without a name are one."""
+        person = f"{table}{self.column(name)}"
+        return f"count(DISTINCT {person}) + max(CAST({person} IS NULL AS INTEGER))"
+
+    def whole_sql(self, name: str) -> str:
+        """A column of whole numbers, in SQL; NULL where a cell is none, or is not written as one."""
+        column = self.column(name)
+        number = f"TRY_CAST({column} AS BIGINT)"
+        if name in self.types:
+            return number if pa.types.is_integer(self.types[name]) else "CAST(NULL AS BIGINT)"
+        return f"CASE WHEN CAST({number} AS VARCHAR) = {column} THEN {number} END"
 
 
-def _as_text(column: Any) -> Any:
-    """A column as a dictionary of texts: each different value is printed once."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return column
-    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    return pa.chunked_array([_relabelled(chunk) for chunk in coded.chunks], pa.dictionary(pa.int32(), pa.string()))
+def _line(names: Sequence[str], cells: Sequence[str | None]) -> str:
+    parts = [f"{name} = {_short(cell)}" for name, cell in zip(names, cells, strict=True)]
+    rest = [f"{len(parts) - _LABELS} more labels"] if len(parts) > _LABELS else []
+    return ", ".join(parts[:_LABELS] + rest)
 
 
-def _relabelled(chunk: Any) -> Any:
-    return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), chunk.dictionary.cast(pa.string()))
+def _short(cell: str | None) -> str:
+    if cell is None:
+        return "NULL"
+    return cell if len(cell) <= _LENGTH else f"{cell[:_LENGTH]}…"
 
 
 def _printed(values: Any, kind: Any, name: str) -> list[str | None]:

@@ -1,5 +1,6 @@
 """Small pieces of SQL, and the formula rule of CSV files taken back."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
@@ -25,6 +26,15 @@ def text(value: str) -> str:
     """
     parts = ["'" + part.replace("'", "''") + "'" for part in value.split("\0")]
     return parts[0] if len(parts) == 1 else f"({' || chr(0) || '.join(parts)})"
+
+
+def protected(values: Sequence[str] | None) -> str:
+    """A condition on ``v``: one of these values, or any at all where none is named.
+
+    >>> print(protected(["HIV"]), protected(None))
+    v IN ('HIV') true
+    """
+    return f"v IN ({', '.join(text(value) for value in values)})" if values else "true"
 
 
 def exact(number: float) -> tuple[int, int]:

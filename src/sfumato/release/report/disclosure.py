@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.classes import Domain, FloatArray, Histogram, IntArray
 from sfumato.coding import Coded
-from sfumato.keys import count, number, pack
+from sfumato.keys import count, pack
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -132,10 +132,10 @@ def _part(lines: Histogram, every: IntArray, start: int) -> _Part:
 
 def _unasked(release: "Release", columns: Mapping[str, Coded]) -> Iterator[tuple[str, tuple[Histogram, IntArray]]]:
     """Histograms of columns that no requirement looks at, counted from the rows that are published."""
-    labels, kept = list(release.recoding.labels.values()), release.recoding.kept
-    rows = slice(None) if kept is None else kept
-    owner, classes = number(pack([one.codes[rows] for one in labels], [len(one.texts) for one in labels]))
-    sizes = np.bincount(owner, minlength=classes)
+    rows = slice(None) if release.recoding.kept is None else release.recoding.kept
+    owner = release.recoding.owner[rows]
+    sizes = np.bincount(owner)
+    classes = len(sizes)
     for name, column in columns.items():
         domain = Domain(column.texts, np.bincount(column.codes, minlength=column.width))
         pairs = count(pack([owner, column.codes[rows]], [classes, column.width]))

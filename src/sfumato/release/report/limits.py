@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from sfumato.release.report import two_tables
 from sfumato.release.report.markup import Markup, join, names, paragraph, section, tag
 from sfumato.release.telling import tellings
 
@@ -18,6 +19,16 @@ EARLIER = (
 ALGORITHM = (
     "The algorithm takes the least loss it finds that meets the promise. Who knows this can rule out some inputs and "
     "grow surer of a sensitive value than the promised bound says (minimality). How much was not measured here."
+)
+EXACT = " The quasi-identifiers of all rows are published as they were: the adversary can run the algorithm on them."
+DRAWN = (
+    "Buckets are drawn at random among rows of the most frequent sensitive values left, without regard to the "
+    "quasi-identifiers. Who knows this learns nothing of a person from which bucket it is; rows that went to a bucket "
+    "as the last ones are of the values that were left over."
+)
+LEARNER = (
+    "A learner can pick up from all classes how sensitive values go with quasi-identifiers, and tell within a class "
+    "which assignment is likelier: the deFinetti attack, measured above. It is surer than the shares of a class say."
 )
 DOWNCODING = (
     "Generalization that is no coarser than it must be can be partly undone by someone who knows how such data "
@@ -64,12 +75,22 @@ def _limits(release: "Release") -> Iterable[Limit]:
     yield from _unlimited(release)
     yield "Rows or people", ROWS if release.encoded.individual is None else PEOPLE
     yield "Other releases", EARLIER
-    yield "Knowing the algorithm", ALGORITHM
+    yield "Knowing the algorithm", _algorithm(release)
+    yield "Knowing more", KNOWLEDGE
+    if release.policy.publish.split:
+        yield "Patterns across classes", LEARNER
+        yield from two_tables.limits(release)
+        return
     yield "Downcoding", DOWNCODING + (TIGHT if release.levels is None else "")
     yield from _chosen(release)
-    yield "Knowing more", KNOWLEDGE
     yield "Patterns across classes", PATTERNS
     yield "Being in the table", MEMBERSHIP
+
+
+def _algorithm(release: "Release") -> str:
+    if release.recoding.algorithm == "anatomy":
+        return DRAWN
+    return ALGORITHM + (EXACT if release.policy.publish.split else "")
 
 
 def _plain(release: "Release") -> Iterable[Limit]:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from sfumato.release.manifest import why_suppressed
 from sfumato.release.report.markup import Markup, facts, html, join, name, note, paragraph, section, tag
 from sfumato.release.report.sizes import smallest
 from sfumato.release.report.words import amount, chance, percent, plural
@@ -40,9 +41,16 @@ def _glance(release: "Release", before: Risk) -> Markup:
         (word, "promise, as verified"),
         (plural(size, *people), "in the smallest class"),
         (f"{percent(before.highest)} → {percent(release.risk.highest)}", "highest risk, before → after"),
-        (percent(release.utility.ncp), "of detail lost (NCP)"),
+        _lost(release),
     ]
     return tag("ul", *[tag("li", tag("b", figure), tag("span", said)) for figure, said in figures], class_="glance")
+
+
+def _lost(release: "Release") -> tuple[str, str]:
+    """What it cost at a glance: detail, or the tie between rows and sensitive values."""
+    if not release.policy.publish.split:
+        return percent(release.utility.ncp), "of detail lost (NCP)"
+    return percent(min(tie.kept for tie in release.ties.values())), "of sensitive values told right, dealt out by class"
 
 
 def _seed(release: "Release") -> Markup:
@@ -72,22 +80,18 @@ def _suppressed(release: "Release") -> str:
     limit = f"the policy allows {percent(float(release.policy.search.suppression))}"
     if not release.suppressed:
         return f"none; {limit}"
-    why = (
-        "rows that kept the others from a requirement, or cost them more than they tell"
-        if release.levels is None
-        else "rows of classes that did not meet every requirement under these labels"
-    )
-    return f"{amount(release.suppressed, release.encoded.rows)}: {why}; {limit}"
+    return f"{amount(release.suppressed, release.encoded.rows)}: {why_suppressed(release.recoding)}; {limit}"
 
 
 def _search(release: "Release") -> list[tuple[object, object]]:
     search, chosen = release.policy.search, release.recoding.algorithm
-    begun = "" if search.name == chosen else f"{search.name}, which began with "
+    begun = "" if chosen in {search.name, "anatomy"} else f"{search.name}, which began with "
     then = " and improved on it" if release.recoding.improved else ""
+    aim = "buckets of different values" if chosen == "anatomy" else f"it minimizes {search.metric}"
     return [
-        ("Algorithm", f"{begun}{chosen}{then}; it minimizes {search.metric}"),
-        ("Labels", FULL_DOMAIN if release.levels is not None else LOCAL),
+        ("Algorithm", f"{begun}{chosen}{then}; {aim}"),
         ("Form", release.policy.publish.form),
+        *([] if release.policy.publish.split else [("Labels", FULL_DOMAIN if release.levels is not None else LOCAL)]),
     ]
 
 
@@ -102,7 +106,8 @@ def against(release: "Release") -> Markup:
 
 def chance_of(release: "Release") -> str:
     """The promise in one sentence, and in two where a person's rows can be told to be one person's."""
-    best = f"The best chance of picking the right {unit(release)} is {chance(release.risk.highest)}"
+    what = "line of sensitive values" if release.policy.publish.split else unit(release)
+    best = f"The best chance of picking the right {what} is {chance(release.risk.highest)}"
     if release.encoded.individual is None:
         return f"{best}."
     return f"{best}, for an adversary who knows one row of theirs; whoever knows several may do better."

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato._version import __version__
+from sfumato.release.report import two_tables
 from sfumato.release.report.cost import cost
 from sfumato.release.report.limits import limits
 from sfumato.release.report.markup import Markup, join, tag
@@ -25,19 +26,27 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 def report(release: "Release") -> str:
     """The report as one HTML page that loads nothing, for the data holder's eyes."""
     raw = raw_classes(release.encoded)
-    before = risk_of(raw)
+    before, split = risk_of(raw), release.policy.publish.split
     body = tag(
         "main",
         opening(release, before),
         promise(release),
         rows(release),
+        *([two_tables.tables(release)] if split else []),
         risk(release, raw, before),
         sensitive(release),
-        cost(release),
+        *([_attack(release)] if split else []),
+        two_tables.cost(release) if split else cost(release),
         limits(release),
         _footer(),
     )
     return "<!doctype html>\n" + tag("html", _head(), tag("body", body), lang="en") + "\n"
+
+
+def _attack(release: "Release") -> Markup:
+    from sfumato.release.report.attack import attack  # noqa: PLC0415 - only two tables are attacked
+
+    return attack(release)
 
 
 def _head() -> Markup:

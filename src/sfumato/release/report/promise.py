@@ -11,12 +11,19 @@ if TYPE_CHECKING:
     from sfumato.release.release import Release
 
 
+CLASS = "A class is the set of published rows that agree in all their quasi-identifiers."
+SPLIT = (
+    "A class is the lines that have its number, as many in each table. Whoever knows a person's quasi-identifiers "
+    "finds the class, and is left with the bag of its sensitive values."
+)
+
+
 def promise(release: "Release") -> Markup:
     """The verdict, requirement by requirement."""
     threats = {model.name: model.threat for model in release.policy.privacy}
     how = note(
-        "Found by a second implementation, from what is published; it shares no code with the algorithm. "
-        "A class is the set of published rows that agree in all their quasi-identifiers."
+        "Found by a second implementation, from what is published; it shares no code with the algorithm. ",
+        SPLIT if release.policy.publish.split else CLASS,
     )
     found = [_finding(finding, threats.get(finding.model, "")) for finding in release.verdict.privacy]
     return section("Promise and verdict", against(release), *found, how)

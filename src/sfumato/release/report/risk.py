@@ -14,11 +14,18 @@ if TYPE_CHECKING:
     from sfumato.release.release import Release
 
 
+SPLIT = (
+    ": the right line of sensitive values. The line of quasi-identifiers is as easy to find as before, since they are "
+    "published as they were."
+)
+
+
 def risk(release: "Release", raw: Classes, before: Risk) -> Markup:
     """Figures, then sizes."""
     who = note(
         "Prosecutor risk: the chance that the adversary picks the right "
-        f"{unit(release)} for someone in the table. Before is the input as it came; after is what is published."
+        f"{unit(release)} for someone in the table. Before is the input as it came; after is what is published",
+        SPLIT if release.policy.publish.split else ".",
     )
     return section("Risk, before and after", who, _figures(release, raw, before), _sizes(release, raw))
 

@@ -10,18 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.classes import IntArray
-
 
 class Randomness:
     """A source of 64-bit words: the operating system, or a seed.
 
+    With a seed each `use` has words of its own, so that what is drawn for one says nothing of what is for another.
+
     >>> sorted(Randomness(seed=1).permutation(4).tolist())
     [0, 1, 2, 3]
+    >>> Randomness(1).words(2).tolist() == Randomness(1, "buckets").words(2).tolist()
+    False
     """
 
-    def __init__(self, seed: int | None = None) -> None:
-        self._seeded = None if seed is None else np.random.default_rng(seed)
+    def __init__(self, seed: int | None = None, use: str = "") -> None:
+        self._seeded = None if seed is None else np.random.default_rng([seed, *use.encode()])
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """Uniform random words."""
@@ -29,7 +31,7 @@ class Randomness:
             return self._seeded.integers(0, 2**64, size=count, dtype=np.uint64)
         return np.frombuffer(bytearray(os.urandom(8 * count)), dtype=np.uint64)
 
-    def permutation(self, count: int) -> IntArray:
+    def permutation(self, count: int) -> NDArray[np.int64]:
         """A random order of ``count`` things: random words with the places in their low bits, sorted."""
         bits = np.uint64(max(count - 1, 1).bit_length())
         keys = self.words(count) >> bits << bits

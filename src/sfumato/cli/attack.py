@@ -1,0 +1,82 @@
+"""``sfumato attack``: what an adversary can do with a release, tried out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.errors import InputError
+
+if TYPE_CHECKING:
+    from sfumato.attack import Definetti
+
+app = typer.Typer(
+    help="Try an attack on a release, as an adversary would, and count what it gets right.", rich_markup_mode=None
+)
+
+_FIGURES = (
+    ("largest share of a class that the policy allows", "bound"),
+    ("largest share of a class", "largest_share"),
+    ("right by the most frequent value of the table", "blind"),
+    ("right by a value drawn from the own bag", "random"),
+    ("right by the most frequent value of the own bag", "bag"),
+    ("right by the attack, in the table", "attack"),
+    ("right by its learner without the bag, in the table", "without_bag"),
+    ("right by its learner, outside the table", "outside"),
+    ("surest of a value of somebody", "largest_posterior"),
+)
+
+
+@app.callback(invoke_without_command=True)
+def _attacks(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())  # noqa: T201 - what was asked for, by asking for nothing
+
+
+@app.command("definetti")
+def definetti(
+    release: Annotated[Path, typer.Argument(help="The release folder, of two tables.", metavar="RELEASE")],
+    original: Annotated[Path, typer.Option(help="The table that the release was made from.")],
+    policy: Annotated[Path | None, typer.Option(help="Its policy, where it has moved since.")] = None,
+    seed: Annotated[int, typer.Option(help="Which classes are held out, and which sample is taken.", min=0)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Guess sensitive values by a learner trained on the two tables of a release, and count how often it is right."""
+    from sfumato.attack import Effort, Original, bounds
+    from sfumato.attack import definetti as tried
+    from sfumato.cli.folder import opened
+    from sfumato.split import of_files
+    from sfumato.table import read
+
+    folder = opened(release, policy)
+    if "nss" not in folder.manifest:
+        raise InputError(
+            f"{release} is one generalized table, where each row shows its own sensitive values beside its labels and "
+            "there is nothing to assign; name a release of form lossy-join or anatomy, or see sfumato risk"
+        )
+    tables = of_files(folder.public, folder.manifest)
+    truth = Original.of_table(read(original, folder.policy), folder.policy)
+    found = tried(tables, truth, bounds(folder.policy, tables), effort=Effort(seed=seed))
+    _show(found, as_json=as_json)
+
+
+def _show(found: "Definetti", *, as_json: bool) -> None:
+    """The figures as a table, and what they mean in sentences."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from sfumato.attack.definetti.words import PROMISE, meaning, percent, sampling
+    from sfumato.cli.show import print_json
+
+    if as_json:
+        print_json(found.as_json())
+        return
+    console = Console(markup=False, emoji=False, highlight=False)
+    table = Table("deFinetti attack", *found.columns)
+    for title, key in _FIGURES:
+        figures = [getattr(one, key) for one in found.columns.values()]
+        table.add_row(title, *("" if figure is None else percent(figure) for figure in figures))
+    console.print(table)
+    for column, one in found.columns.items():
+        console.print(" ".join(filter(None, (*meaning(column, one), sampling(one)))), soft_wrap=True)
+    console.print(PROMISE, soft_wrap=True)

@@ -1,0 +1,64 @@
+"""What the labels of a column cover, as the policy declares it: a part of the data dictionary.
+
+Whoever answers a query from a release has to know which values ``white-collar`` or ``*`` may stand for. All that is
+said here is declared in the policy; nothing depends on the rows, except that labels which are not published are left
+out.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sfumato.hierarchy import Dates, File, Intervals, Mask, Ranges
+from sfumato.hierarchy.base import ROOT, Label
+from sfumato.policy import Column
+
+_LISTED = 10_000
+"""A hierarchy file whose labels cover more leaves than this, all in all, is described by the number of its leaves."""
+
+
+def covers(
+    column: Column, labels: Iterable[Label], *, level: int | None = None, nulls: Sequence[str] = ("",)
+) -> dict[str, Any]:
+    """What goes into the column's entry, so that its published labels can be understood.
+
+    `level` is that of all labels, where there is one; `nulls` are the texts that the policy reads as NULL.
+
+    >>> from sfumato.policy import Role
+    >>> covers(Column("age", Role.QUASI, Intervals([5, 10], domain=[0, 119])), ["35-39"])
+    {'integers': True, 'domain': [0, 119]}
+    >>> covers(Column("zip", Role.QUASI, Mask("right")), ["435*"])
+    {'mask': {'side': 'right'}}
+    """
+    match column.hierarchy:
+        case File() as file:
+            return _file(file, labels, level, nulls)
+        case Intervals() | Ranges() as numbers:
+            return {"integers": numbers.whole} | ({"domain": list(numbers.domain)} if numbers.domain else {})
+        case Dates() as dates:
+            return {"dates": list(dates.dates)} | ({"date_format": dates.format} if dates.format else {})
+        case Mask() as mask:
+            return {"mask": {"side": mask.mask} | ({"length": mask.length} if mask.length else {})}
+    return {}
+
+
+def _file(file: File, labels: Iterable[Label], level: int | None, nulls: Sequence[str]) -> dict[str, Any]:
+    """The leaves under each label that is not one itself."""
+    under = _under(file, level, nulls)
+    found = {
+        label: leaves for label in labels if label is not None and (leaves := under.get(label, [label])) != [label]
+    }
+    if sum(map(len, found.values())) > _LISTED:
+        return {"different_leaves": len(under[ROOT])}
+    return {"covers": found} if found else {}
+
+
+def _under(file: File, level: int | None, nulls: Sequence[str]) -> dict[str, list[Label]]:
+    """The leaves under each label; one that stands on several levels means what it does on the lowest, unless told."""
+    found: dict[str, list[Label]] = {}
+    levels = range(len(file.lines[0])) if level is None else (level, len(file.lines[0]) - 1)
+    for height in levels:
+        here: dict[str, list[Label]] = {}
+        for cells in file.lines:
+            here.setdefault(cells[height], []).append(None if cells[0] in nulls else cells[0])
+        found = {label: list(dict.fromkeys(leaves)) for label, leaves in here.items()} | found
+    return found

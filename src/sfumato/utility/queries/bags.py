@@ -1,0 +1,82 @@
+"""How many lines with a wanted sensitive value stand in each class."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.classes import BoolArray, FloatArray, Histogram, IntArray
+from sfumato.coding import Coded
+from sfumato.errors import DataError, listing
+
+_DENSE = 8
+"""A table of classes by values is made where it has at most so many entries per pair that occurs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """The bag of each class, out of `classes`; `codes` are the original's codes of the values of the histogram."""
+
+    bag: Histogram
+    codes: IntArray
+    classes: int
+
+    @classmethod
+    def of(cls, bag: Histogram, column: Coded, sizes: IntArray) -> "Bags":
+        """The bags of classes of these sizes, in terms of the original's column."""
+        found = np.bincount(bag.owner, weights=bag.count, minlength=len(sizes))
+        if not np.array_equal(found, sizes):
+            raise DataError(
+                f"classes do not have as many values of '{column.name}' as they have people; the release was changed "
+                "after publication: see sfumato verify"
+            )
+        return cls(bag, codes_of(bag.domain.values, column), len(sizes))
+
+    def wanted(self, values: BoolArray) -> FloatArray:
+        """How many lines of each class hold one of the wanted values, which are codes of the original."""
+        mine = values.take(self.codes)
+        if self._table is not None:
+            return _sum(self._table, np.flatnonzero(mine).tolist())
+        lines = np.flatnonzero(mine.take(self.bag.value))
+        owner, count = self.bag.owner.take(lines), self.bag.count.take(lines)
+        return np.bincount(owner, weights=count, minlength=self.classes).astype(np.float64, copy=False)
+
+    @cached_property
+    def _table(self) -> FloatArray | None:
+        """Counts by value and class, where that is not much larger than what occurs."""
+        width = len(self.codes)
+        if self.classes * width > _DENSE * len(self.bag.owner):
+            return None
+        table = np.zeros((width, self.classes))
+        table[self.bag.value, self.bag.owner] = self.bag.count
+        return table
+
+
+def _sum(table: FloatArray, lines: Sequence[int]) -> FloatArray:
+    """The sum of some lines of a table, one after another: a product would start threads, which are slower here."""
+    total = np.zeros(table.shape[1])
+    for line in lines:
+        total += table[line]
+    return total
+
+
+def codes_of(texts: Sequence[str | None], column: Coded) -> IntArray:
+    """The original's codes of values as they stand in a release; a sentence where one is not there.
+
+    >>> column = Coded("sex", np.array([0, 1]), ("f", "m"), None)
+    >>> codes_of(["m", "f"], column).tolist()
+    [1, 0]
+    >>> codes_of(["x"], column)
+    Traceback (most recent call last):
+    sfumato.errors.DataError: column 'sex' of the release holds values that the original does not have: 'x'; name the
+    table that this release was made from
+    """
+    known = {text: code for code, text in enumerate(column.texts)}
+    strange = [text for text in texts if text not in known]
+    if strange:
+        raise DataError(
+            f"column '{column.name}' of the release holds values that the original does not have: {listing(strange)}; "
+            "name the table that this release was made from"
+        )
+    return np.array([known[text] for text in texts], dtype=np.int64)
