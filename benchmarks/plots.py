@@ -71,7 +71,16 @@ def _fill(panel: Panel, place: "Axes") -> None:
             place.plot(line.across, line.up, label=line.label, **_GUIDE)  # type: ignore[arg-type]  # same
     place.set(title=panel.title, xlabel=panel.across, ylabel=panel.up)
     _scales(panel.log, place)
+    _whole_numbers(panel, place)
     place.grid(visible=True, color="#dddddd", linewidth=0.5)
+
+
+def _whole_numbers(panel: Panel, place: "Axes") -> None:
+    """Whole numbers on an axis of whole numbers: there is no half a column."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - as above
+
+    if "x" not in panel.log and all(isinstance(x, int) for line in panel.lines for x in line.across):
+        place.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _scales(log: str, place: "Axes") -> None:

@@ -1,0 +1,84 @@
+"""The runs of the lossy-join experiment: the releases of each method, and their query errors at each point."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.lossy_join_points import METHODS, QUASI, SEED, SENSITIVE, Method, Point
+from sfumato.datasets import adult_folder, adult_policy, synthetic_adult, synthetic_adult_policy
+from sfumato.policy import load
+from sfumato.release import Release, anonymize
+from sfumato.release.dictionary import covers
+from sfumato.split import of_recoding
+from sfumato.table import read
+from sfumato.utility.labelled import labels_of
+from sfumato.utility.queries import Answers, Workload, draw, of_labels, of_two_tables, query_errors
+
+
+@dataclass(frozen=True)
+class Adult:
+    """The table, with a hierarchy for each quasi-identifier; the real one where it is at hand, else a made-up one."""
+
+    frame: Any
+    columns: dict[str, Any]
+    source: str
+
+    @classmethod
+    def found(cls, rows: int = 45_222) -> "Adult":
+        """The real rows where they are, else so many made-up ones."""
+        folder = adult_folder()
+        if folder is None:
+            return cls(synthetic_adult(rows), synthetic_adult_policy(sensitive=SENSITIVE)["columns"], "synthetic")
+        policy = adult_policy(folder)
+        salary = {"role": "quasi", "hierarchy": str(folder / "hierarchies" / "salary-class.csv")}
+        columns = policy["columns"] | {"salary-class": salary, SENSITIVE: {"role": "sensitive"}}
+        frame = read(folder / "adult.csv", load(policy | {"columns": columns})).arrow
+        return cls(frame, {name: columns[name] for name in frame.column_names}, "real")
+
+    def release(self, method: Method, point: Point) -> Release:
+        """The verified release of a method; quasi-identifiers beyond the point's number are left out of it."""
+        rest = {name: {"role": "identifier"} for name in QUASI[point.attributes :]}
+        document = {
+            "columns": self.columns | rest,
+            "privacy": [method.privacy],
+            "algorithm": method.search | {"seed": SEED},
+            "publish": {"form": method.form},
+        }
+        return anonymize(self.frame.take(self._sample(point.rows)), document)
+
+    def _sample(self, rows: int) -> Any:
+        """Rows at random, those of a smaller sample among those of a larger one."""
+        return np.sort(np.random.default_rng(SEED).permutation(self.frame.num_rows)[:rows])
+
+
+def cases(
+    adult: Adult, every: Sequence[Point], *, queries: int, at_default: tuple[Point, Sequence[Method]]
+) -> Iterator[dict[str, Any]]:
+    """The figures of each method at each point, all asked the same queries; of some methods at one point alone."""
+    default, extra = at_default
+    for rows, attributes in dict.fromkeys((point.rows, point.attributes) for point in every):
+        mine = [point for point in every if (point.rows, point.attributes) == (rows, attributes)]
+        for method in (*METHODS, *(extra if default in mine else ())):
+            release = adult.release(method, mine[0])
+            answers = answers_of(release)
+            for point in [default] if method in extra else mine:
+                yield measured(release, answers, point, queries=queries) | {"method": method.label}
+
+
+def answers_of(release: Release) -> Answers:
+    """A release as it answers queries on the occupation."""
+    if release.policy.publish.split:
+        return of_two_tables(of_recoding(release.encoded, release.recoding), release.encoded, SENSITIVE)
+    labels = labels_of(release.encoded, release.recoding)
+    entries = {one.name: covers(release.policy.columns[one.name], one.texts) for one in labels.quasi}
+    return of_labels(labels, release.encoded, SENSITIVE, entries=entries)
+
+
+def measured(release: Release, answers: Answers, point: Point, *, queries: int) -> dict[str, Any]:
+    """The query errors of a release at a point."""
+    work = Workload(queries, point.dimensions, point.selectivity, SEED)
+    errors = query_errors(draw(release.encoded, SENSITIVE, work), answers).as_json()
+    kept = {key: errors[key] for key in ("answered", "zero", "expected", "paper")}
+    return {**vars(point), "classes": len(release.recoding.classes), **kept}
