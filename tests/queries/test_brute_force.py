@@ -222,21 +222,22 @@ def pairings(release: Mapping[str, Rows]) -> Sequence[Sequence[World]]:
     return found
 
 
+def asked_at_random(data: st.DataObject, opened: Any, worlds: Sequence[Sequence[World]], names: list[str]) -> None:
+    """Three queries of any figures, conditions and groups over these columns, each held against all worlds."""
+    for _ in range(3):
+        condition = data.draw(st.none() | conditions(names))
+        asked = data.draw(st.lists(st.sampled_from(figures(names)), min_size=1, max_size=3, unique_by=lambda x: x[0]))
+        by = data.draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
+        check(opened, worlds, condition, asked, by)
+
+
 @QUICK
 @given(data=st.data())
 def test_two_tables(data: st.DataObject, writes: Writes) -> None:
     """Counts, sums and averages over all pairings, for any condition on either table or on both, in any groups."""
     release = data.draw(tables(2, 4))
-    names = ["age", "sex", "ill", "pay"]
-    worlds = pairings(release)
     with open_release(writes(release)) as opened:
-        for _ in range(3):
-            condition = data.draw(st.none() | conditions(names))
-            asked = data.draw(
-                st.lists(st.sampled_from(figures(names)), min_size=1, max_size=3, unique_by=lambda x: x[0])
-            )
-            by = data.draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
-            check(opened, worlds, condition, asked, by)
+        asked_at_random(data, opened, pairings(release), ["age", "sex", "ill", "pay"])
 
 
 @settings(QUICK, max_examples=25)
@@ -244,16 +245,8 @@ def test_two_tables(data: st.DataObject, writes: Writes) -> None:
 def test_sensitive_columns_apart(data: st.DataObject, writes: Writes) -> None:
     """The same with three tables, which are paired independently of each other."""
     release = data.draw(tables(3, 3))
-    names = ["age", "sex", "ill", "pay", "days", "drug"]
-    worlds = pairings(release)
     with open_release(writes(release)) as opened:
-        for _ in range(3):
-            condition = data.draw(st.none() | conditions(names))
-            asked = data.draw(
-                st.lists(st.sampled_from(figures(names)), min_size=1, max_size=2, unique_by=lambda x: x[0])
-            )
-            by = data.draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
-            check(opened, worlds, condition, asked, by)
+        asked_at_random(data, opened, pairings(release), ["age", "sex", "ill", "pay", "days", "drug"])
 
 
 # one table of labels ------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The contract of an algorithm: whatever the table and the model, a release that passes, or a clear no."""
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from sfumato.checks.exhaustive import classes
 from sfumato.checks.losses import labelled
 from sfumato.checks.naive import Row, passes
 from sfumato.checks.tables import Case, random_case
+from sfumato.checks.trying import tried
 from sfumato.errors import Infeasible
 from sfumato.release import Release, anonymize, prepare
 
@@ -40,11 +40,7 @@ def check_recoder(
     >>> check_recoder("optimal", "k-anonymity", cases=[random_case(Random(3), "k-anonymity")]).total()
     1
     """
-    seen: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as name:
-        for case in _random_cases(algorithm, model, seed, tables) if cases is None else cases:
-            seen[_checked(case, Path(name))] += 1
-    return seen
+    return tried(_random_cases(algorithm, model, seed, tables) if cases is None else cases, _checked)
 
 
 def _checked(case: Case, folder: Path) -> str:

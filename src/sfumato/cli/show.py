@@ -14,6 +14,7 @@ from rich.table import Table
 from sfumato.encode import Attribute
 from sfumato.policy.search import FULL_DOMAIN, LOCAL
 from sfumato.release import Release
+from sfumato.release.manifest import how_found
 from sfumato.risk import Risk
 from sfumato.utility import Utility
 from sfumato.utility.queries import QueryErrors
@@ -70,7 +71,7 @@ def summary(release: Release, folder: Path) -> dict[str, Any]:
         "suppressed": release.suppressed,
         "classes": len(release.recoding.classes),
         "algorithm": release.recoding.algorithm,
-        **({"improved": release.recoding.improved} if release.levels is None else {"levels": dict(release.levels)}),
+        **how_found(release.recoding),
         "privacy": release.privacy,
         "utility": {key: utility[key] for key in shown} | {k: v for k, v in utility.items() if k not in shown},
         **_two_tables(release),

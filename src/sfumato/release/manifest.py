@@ -109,7 +109,7 @@ def draft(
         "promise": requirements(policy),
         "protects": _protects(recoding),
         "algorithm": recoding.algorithm,
-        **({"improved": recoding.improved} if recoding.levels is None else {}),
+        **how_found(recoding, levels=False),
         "suppression_limit": float(policy.search.suppression),
         "columns": [
             _column(name, table, recoding, policy) | ({"table": files[file].name} if policy.publish.split else {})
@@ -187,11 +187,18 @@ def audit(
             "reason": why_suppressed(recoding),
         },
         "algorithm": recoding.algorithm,
-        **({"improved": recoding.improved} if recoding.levels is None else {"levels": dict(recoding.levels)}),
+        **how_found(recoding),
         "utility": utility.as_json(),
         "needs": {name: needs.as_json() for name, needs in known.needs.items()},
         "costs": {name: [[a, b, cost] for (a, b), cost in pairs.items()] for name, pairs in known.costs.items()},
     }
+
+
+def how_found(recoding: Recoding, *, levels: bool = True) -> dict[str, Any]:
+    """What there is to say of how an algorithm ended: its levels, or whether its classes were improved on."""
+    if recoding.levels is not None:
+        return {"levels": dict(recoding.levels)} if levels else {}
+    return {} if recoding.algorithm == "anatomy" else {"improved": recoding.improved}
 
 
 def why_suppressed(recoding: Recoding) -> str | None:
