@@ -48,7 +48,7 @@ class Large:
         policy, release = work / f"{method.form}.toml", work / method.form
         policy.write_text(_policy(method, source), encoding="utf-8")
         made = self._run("anonymize", policy, "--out", release, "--json")
-        plain = self._run("utility", release, "--original", source, "--json")
+        plain = self._run("utility", release, "--original", source, "--json", "--queries", "0")
         asked = ("--queries", str(self.queries), "--seed", str(SEED))
         full = self._run("utility", release, "--original", source, "--json", *asked)
         said, told = json.loads(made.output), json.loads(full.output)

@@ -125,7 +125,7 @@ def test_either_sensitive_column(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_two_tables_lose_no_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two tables show every value as it was: what is lost are suppressed rows alone, and classes have their sizes."""
     release = _saved(tmp_path, _policy("lossy-join", "top-down"))
-    found, told = _asked(tmp_path, capsys), release.utility.as_json()
+    found, told = _asked(tmp_path, capsys, "--queries", "0"), release.utility.as_json()
     for name, part in told.pop("attributes").items():
         assert found["attributes"][name] == pytest.approx(part)
         assert part["exact_cells"] == release.rows
@@ -153,13 +153,13 @@ def test_hard_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert (found["answered"], found["dimensions"], found["selectivity"]) == (30, 1, 0.05)
 
 
-def test_defaults_and_fresh_seeds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Left out: four dimensions or as many as there are, a selectivity of 0.05, and a seed that is told."""
+def test_defaults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Left out: a hundred queries, four dimensions or as many as there are, a selectivity of 0.05, the same always."""
     _saved(tmp_path, _policy("lossy-join", "top-down"))
-    one, other = (_asked(tmp_path, capsys, "--queries", "20")["queries"] for _ in range(2))
-    assert (one["asked"], one["dimensions"], one["selectivity"]) == (20, 4, 0.05)
-    assert one["seed"] != other["seed"]
-    assert _asked(tmp_path, capsys, "--queries", "20", "--seed", str(one["seed"]))["queries"] == one
+    one, other = (_asked(tmp_path, capsys)["queries"] for _ in range(2))
+    assert (one["asked"], one["dimensions"], one["selectivity"], one["seed"]) == (100, 4, 0.05, 1)
+    assert one == other
+    assert _asked(tmp_path, capsys, "--seed", "2")["queries"]["expected"] != one["expected"]
 
 
 def test_shown_to_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,7 +170,7 @@ def test_shown_to_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert re.search(r"expected value +│ +\d+\.\d%", printed)
     assert re.search(r"the paper's estimate +│ +\d+\.\d%", printed)
     assert "40 queries of 2 quasi-identifiers and 'illness', selectivity 0.2, seed 7; " in printed
-    assert _run(["utility", str(tmp_path / "out"), "--original", str(tmp_path / "raw.csv")]) == 0
+    assert _run(["utility", str(tmp_path / "out"), "--original", str(tmp_path / "raw.csv"), "--queries", "0"]) == 0
     assert "queries" not in capsys.readouterr().out
 
 
@@ -194,12 +194,12 @@ def test_few_questions_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--dimensions", "2"], "--dimensions says how queries are drawn, and none are asked for; add --queries 1000"),
-        (["--seed", "2"], "--seed says how queries are drawn"),
-        (["--sensitive", "illness"], "--sensitive says how queries are drawn"),
-        (["--selectivity", "0.1"], "--selectivity says how queries are drawn"),
-        (["--queries", "0"], "queries must be at least 1, not 0"),
-        (["--queries", "9", "--dimensions", "5"], "there are 4 quasi-identifiers, and a query cannot ask of 5"),
+        (["--queries", "0", "--dimensions", "2"], "--dimensions says how queries are drawn, and --queries 0 asks for"),
+        (["--queries", "0", "--seed", "2"], "--seed says how queries are drawn"),
+        (["--queries", "0", "--sensitive", "illness"], "--sensitive says how queries are drawn"),
+        (["--queries", "0", "--selectivity", "0.1"], "--selectivity says how queries are drawn"),
+        (["--queries", "-1"], "queries must be at least 1, not -1"),
+        (["--dimensions", "5"], "there are 4 quasi-identifiers, and a query cannot ask of 5"),
         (["--queries", "9", "--selectivity", "1.5"], "selectivity must be above 0 and at most 1, not 1.5"),
         (["--queries", "9", "--sensitive", "ilness"], "'ilness' is no sensitive column of the policy, which has"),
     ],
@@ -216,6 +216,8 @@ def test_no_sensitive_column(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     columns = {"q": {"role": "quasi", "hierarchy": "suppress"}}
     _saved(tmp_path, {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}, table)
     assert "queries ask of a sensitive column, and the policy has none" in _refused(tmp_path, capsys, "--queries", "9")
+    assert "queries ask of a sensitive column, and the policy has none" in _refused(tmp_path, capsys, "--seed", "9")
+    assert "queries" not in _asked(tmp_path, capsys)
 
 
 def test_another_original(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

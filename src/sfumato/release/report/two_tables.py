@@ -66,7 +66,7 @@ def cost(release: "Release") -> Markup:
         (name(column), percent(tie.kept), bar(tie.kept), percent(tie.chance)) for column, tie in release.ties.items()
     ]
     head = ("Sensitive column", "Told right, by class", "", "By the whole table")
-    asked = note("How far counts from the two tables are off is measured by sfumato utility with --queries.")
+    asked = note("How far counts from the two tables are off is measured by sfumato utility.")
     return section("What it cost", how, table(head, lines, "losses"), asked)
 
 
