@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -17,8 +17,10 @@ from sfumato.release import Release
 from sfumato.release.manifest import how_found
 from sfumato.risk import Risk
 from sfumato.utility import Utility
-from sfumato.utility.queries import QueryErrors
 from sfumato.verifier import Verdict
+
+if TYPE_CHECKING:
+    from sfumato.utility.queries import QueryErrors
 
 Progress = Callable[[int, int], None]
 
@@ -112,7 +114,7 @@ def show_risk(risk: Risk, *, as_json: bool) -> None:
     _console().print(table)
 
 
-def show_utility(utility: Utility, errors: QueryErrors | None = None, *, as_json: bool) -> None:
+def show_utility(utility: Utility, errors: "QueryErrors | None" = None, *, as_json: bool) -> None:
     """What a publication cost, in total and per column, and how far answers to queries are off, where asked."""
     if as_json:
         print_json(utility.as_json() | ({} if errors is None else {"queries": errors.as_json()}))
@@ -136,7 +138,7 @@ def show_utility(utility: Utility, errors: QueryErrors | None = None, *, as_json
         console.print(_asked(errors), soft_wrap=True)
 
 
-def _errors(errors: QueryErrors) -> Table:
+def _errors(errors: "QueryErrors") -> Table:
     table = Table("relative error of COUNT queries", "average", "median", "nine in ten within")
     for name, found in (("expected value", errors.expected), ("the paper's estimate", errors.paper)):
         figures = (found.average, found.median, found.ninth_decile)
@@ -144,7 +146,7 @@ def _errors(errors: QueryErrors) -> Table:
     return table
 
 
-def _asked(errors: QueryErrors) -> str:
+def _asked(errors: "QueryErrors") -> str:
     """What was asked, and what became of queries that no row matches."""
     few = f"{errors.answered:,} of {errors.asked:,}" if errors.answered < errors.asked else f"{errors.asked:,}"
     columns = f"{errors.dimensions} quasi-identifier{'s' * (errors.dimensions > 1)} and '{errors.sensitive}'"
