@@ -17,6 +17,8 @@ from sfumato.split import TwoTables
 
 Makes = Callable[..., Any]
 Lines = list[tuple[tuple[int, ...], int]]
+Seen = dict[int, dict[int, float]]
+"""For each code, the weight that each value has there."""
 
 
 def _people(tables: TwoTables) -> People:
@@ -103,13 +105,13 @@ def _assigned(
     lines: Lines, bags: dict[int, Counter[int]], weights: list[dict[int, float]], steps: int
 ) -> list[dict[int, float]]:
     """Learn from the weights, weigh by what was learned, then scale: values, lines, values, lines."""
-    prior: Counter[int] = Counter()
-    seen: list[dict[int, Counter[int]]] = [defaultdict(Counter) for _ in lines[0][0]]
+    prior: dict[int, float] = defaultdict(float)
+    seen: list[Seen] = [defaultdict(lambda: defaultdict(float)) for _ in lines[0][0]]
     for (codes, _), each in zip(lines, weights, strict=True):
         for value, weight in each.items():
-            prior[value] += weight / len(lines)  # type: ignore[assignment]
+            prior[value] += weight / len(lines)
             for table, one in zip(seen, codes, strict=True):
-                table[one][value] += weight  # type: ignore[assignment]
+                table[one][value] += weight
     found = []
     for codes, owner in lines:
         said = {v: _said(codes, v, seen, prior[v]) for v in bags[owner]}
@@ -123,10 +125,10 @@ def _assigned(
     return found
 
 
-def _said(codes: Sequence[int], value: int, seen: list[dict[int, Counter[int]]], prior: float) -> float:
+def _said(codes: Sequence[int], value: int, seen: list[Seen], prior: float) -> float:
     """The sum of the logarithms of P(v | a) / P(v), smoothed."""
     lifts = [
-        (table[one][value] + SMOOTHING * prior) / (table[one].total() + SMOOTHING) / prior
+        (table[one][value] + SMOOTHING * prior) / (sum(table[one].values()) + SMOOTHING) / prior
         for table, one in zip(seen, codes, strict=True)
     ]
     return sum(map(math.log, lifts))

@@ -154,3 +154,19 @@ def test_classes_of_one_line_are_told(runs: Runs, tmp_path: Path) -> None:
     found = runs("anonymize", "p.toml")
     assert found.err.startswith("warning: 2 classes have one line, so that the two tables tell whose value it is;")
     assert "2 classes have one line." in (tmp_path / "release" / "private" / "report.html").read_text()
+
+
+def test_the_audit_says_how_classes_were_found(rules: Rules, saves: Saves, table: Any) -> None:
+    """Levels of a full-domain algorithm, or whether classes were improved on; Anatomy has neither."""
+    distinct = [{"model": "distinct-l-diversity", "column": "illness", "l": 2}]
+    ways = {
+        "optimal": ({"name": "optimal"}, "lossy-join", {"levels"}),
+        "top-down": ({"name": "top-down"}, "lossy-join", {"improved"}),
+        "anatomy": ({}, "anatomy", set()),
+    }
+    for name, (search, form, told) in ways.items():
+        folder = saves(table, rules(ROLES, privacy=distinct, algorithm=search, publish={"form": form}))
+        audit = json.loads((folder / "private" / "audit.json").read_text())
+        assert audit["algorithm"] == name
+        assert {"levels", "improved"} & audit.keys() == told
+        assert "levels" not in json.loads((folder / "public" / "manifest.json").read_text())

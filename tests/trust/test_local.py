@@ -13,8 +13,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyarrow import csv
-from pyarrow import parquet as pq
 
 import sfumato as sf
 from sfumato.errors import Infeasible, NotVerified
@@ -25,6 +23,8 @@ from sfumato.release import release as releases
 Rules = Callable[..., dict[str, Any]]
 Saves = Callable[..., Path]
 Runs = Callable[..., Any]
+TableOf = Callable[[Path], Any]
+Bags = Callable[..., Counter[tuple[Any, ...]]]
 
 ALGORITHMS = pytest.mark.parametrize("algorithm", LOCAL)
 FORMATS = pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -50,21 +50,6 @@ def _crowd(rows: int = 600) -> pa.Table:
 
 
 CROWD = {"age": AGE, "zip": ZIP, "illness": "sensitive", "place": "plain"}
-
-
-def _published(folder: Path) -> Any:
-    path = next((folder / "public").glob("table.*"))
-    if path.suffix == ".parquet":
-        return pq.read_table(path)
-    names = path.read_text().splitlines()[0].split(",")
-    options = csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, quoted_strings_can_be_null=False
-    )
-    return csv.read_csv(path, convert_options=options)
-
-
-def _bag(table: Any) -> Counter[tuple[Any, ...]]:
-    return Counter(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 @ALGORITHMS
@@ -138,18 +123,22 @@ def test_trust_04_a_unique_null_row_is_never_published_alone(rules: Rules, algor
 
 @ALGORITHMS
 @FORMATS
-def test_trust_05_suppressed_is_not_null(rules: Rules, saves: Saves, algorithm: str, kind: str) -> None:
+def test_trust_05_suppressed_is_not_null(
+    rules: Rules, saves: Saves, algorithm: str, kind: str, table_of: TableOf
+) -> None:
     """A star, a NULL and an empty text in one column are three things in the written file."""
     table = pa.table({"q": [None] * 3 + [""] * 3 + ["b", "z", "y"], "r": ["1"] * 9})
     folder = saves(table, rules({"q": "quasi", "r": "quasi"}, k=3, publish={"format": kind}, **_named(algorithm)))
-    found = Counter(map(repr, _published(folder)["q"].to_pylist()))
+    found = Counter(map(repr, table_of(folder)["q"].to_pylist()))
     assert found == {"None": 3, "''": 3, "'*'": 3}
     assert sf.verify(folder).satisfied
 
 
 @ALGORITHMS
 @FORMATS
-def test_trust_06_the_order_says_nothing_of_the_input(rules: Rules, saves: Saves, algorithm: str, kind: str) -> None:
+def test_trust_06_the_order_says_nothing_of_the_input(
+    rules: Rules, saves: Saves, algorithm: str, kind: str, table_of: TableOf
+) -> None:
     """Rank correlation of published and original order is within the band of chance, in the table and within classes.
 
     Equal rows may go different ways; which goes where must not tell who came first either.
@@ -158,14 +147,14 @@ def test_trust_06_the_order_says_nothing_of_the_input(rules: Rules, saves: Saves
     table = pa.table({"q": ["abc"[i * 7 % 3] for i in range(rows)], "r": ["xy"[i % 2] for i in range(rows)]})
     table = table.append_column("p", pa.array(np.random.default_rng(2).permutation(rows)))
     policy = rules({"q": "quasi", "r": "quasi", "p": "plain"}, k=40, publish={"format": kind}, **_named(algorithm))
-    published = _published(saves(table, policy))
+    published = table_of(saves(table, policy))
     assert published.column_names == ["q", "r", "p"]
     came = {value: place for place, value in enumerate(table["p"].to_pylist())}
     places = np.array([came[int(value)] for value in published["p"].to_pylist()])
     assert sorted(places.tolist()) == list(range(rows))
     assert abs(np.corrcoef(places, np.arange(rows))[0, 1]) < 5 / np.sqrt(rows)
     assert abs(np.corrcoef(places[:-1], places[1:])[0, 1]) < 5 / np.sqrt(rows)
-    again = _published(saves(table, policy))
+    again = table_of(saves(table, policy))
     assert again["p"].to_pylist() != published["p"].to_pylist()
 
 
@@ -217,12 +206,12 @@ def _labels(rules: Rules, algorithm: str, last: int, age: Any, **changes: Any) -
 
 @ALGORITHMS
 @FORMATS
-def test_trust_12_k_counts_persons(rules: Rules, saves: Saves, algorithm: str, kind: str) -> None:
+def test_trust_12_k_counts_persons(rules: Rules, saves: Saves, algorithm: str, kind: str, table_of: TableOf) -> None:
     """One person with k rows is a class of one: their rows stand with those of others until k persons share a class."""
     table = pa.table({"person": ["1"] * 3 + ["2", "3", "4"], "q": ["a"] * 3 + ["b"] * 3})
     roles = {"person": "individual", "q": "quasi"}
     folder = saves(table, rules(roles, k=3, publish={"format": kind}, **_named(algorithm)))
-    found = _published(folder)
+    found = table_of(folder)
     people: dict[str, set[str]] = {}
     for person, label in zip(found["person"].to_pylist(), found["q"].to_pylist(), strict=True):
         people.setdefault(label, set()).add(person)
@@ -234,12 +223,12 @@ def test_trust_12_k_counts_persons(rules: Rules, saves: Saves, algorithm: str, k
 
 @ALGORITHMS
 @FORMATS
-def test_trust_13_the_same_input_gives_the_same_rows(rules: Rules, saves: Saves, algorithm: str, kind: str) -> None:
+def test_trust_13_the_same_input_gives_the_same_rows(rules: Rules, algorithm: str, kind: str, bags: Bags) -> None:
     """Order aside, releases of one table are the same, run after run and whatever the order of the input."""
     also = {"model": "alpha-deassociation", "column": "illness", "alpha": 0.6}
     privacy = [{"model": "k-anonymity", "k": 4}, also]
     policy = rules(CROWD, privacy=privacy, publish={"format": kind}, **_named(algorithm))
     table = _crowd()
     turned = table.take(pa.array(np.random.default_rng(1).permutation(table.num_rows)))
-    first, second, third = (_bag(_published(saves(one, policy))) for one in (table, table, turned))
+    first, second, third = (bags(one, policy) for one in (table, table, turned))
     assert first == second == third

@@ -18,8 +18,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyarrow import csv
-from pyarrow import parquet as pq
 
 import sfumato as sf
 from sfumato.errors import DataError, HierarchyError, Infeasible, NotVerified, PolicyError, SfumatoError
@@ -30,6 +28,8 @@ from sfumato.verifier.sql import unguarded
 Rules = Callable[..., dict[str, Any]]
 Saves = Callable[..., Path]
 Runs = Callable[..., Any]
+TableOf = Callable[[Path], Any]
+Bags = Callable[..., Counter[tuple[Any, ...]]]
 Read = Callable[[Path], list[dict[str, str]]]
 
 
@@ -45,23 +45,6 @@ def rules(rules: Rules) -> Rules:
 
 
 FORMATS = pytest.mark.parametrize("kind", ["csv", "parquet"])
-
-
-def _published(folder: Path) -> Any:
-    """The published table, from its file, every column as it is written."""
-    path = next((folder / "public").glob("table.*"))
-    if path.suffix == ".parquet":
-        return pq.read_table(path)
-    names = path.read_text().splitlines()[0].split(",")
-    options = csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, quoted_strings_can_be_null=False
-    )
-    return csv.read_csv(path, convert_options=options)
-
-
-def _bag(table: Any) -> Counter[tuple[Any, ...]]:
-    """The rows of a table, without their order."""
-    return Counter(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 def _bytes(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -153,34 +136,34 @@ def test_trust_04_null_is_generalized_like_any_value(rules: Rules) -> None:
 
 
 @FORMATS
-def test_trust_05_suppressed_is_not_null(rules: Rules, saves: Saves, kind: str) -> None:
+def test_trust_05_suppressed_is_not_null(rules: Rules, saves: Saves, kind: str, table_of: TableOf) -> None:
     """A star, a NULL and an empty text are three things in the written files, and suppressed rows are counted."""
     table = pa.table(
         {"q": [None] * 2 + [""] * 2 + ["b", "z"], "r": ["1", "1", "2", "2", "3", "4"], "s": list("abcdef")}
     )
     roles = {"q": "quasi", "r": "quasi", "s": "sensitive"}
     folder = saves(table, rules(roles, suppression=0.4, publish={"format": kind}))
-    found = _published(folder)
+    found = table_of(folder)
     assert sorted(map(repr, found["q"].to_pylist())) in (sorted(["None"] * 2 + ["''"] * 2), ["'*'"] * 4)
     audit = json.loads((folder / "private" / "audit.json").read_text())
     assert audit["suppressed"]["rows"] == 6 - found.num_rows
     stars = saves(table, rules(roles, k=6, publish={"format": kind}))
-    assert set(_published(stars)["q"].to_pylist()) == {"*"}
+    assert set(table_of(stars)["q"].to_pylist()) == {"*"}
 
 
 @FORMATS
-def test_trust_06_the_order_says_nothing_of_the_input(rules: Rules, saves: Saves, kind: str) -> None:
+def test_trust_06_the_order_says_nothing_of_the_input(rules: Rules, saves: Saves, kind: str, table_of: TableOf) -> None:
     """Rank correlation of published and original order is within the band of chance; there is no index column."""
     rows = 4000
     table = pa.table({"q": ["ab"[i % 2] for i in range(rows)], "p": list(range(rows))})
     folder = saves(table, rules({"q": "quasi", "p": "plain"}, publish={"format": kind}))
-    published = _published(folder)
+    published = table_of(folder)
     assert published.column_names == ["q", "p"]
     places = np.array([int(cell) for cell in published["p"].to_pylist()])
     assert sorted(places.tolist()) == list(range(rows))
     assert abs(np.corrcoef(places, np.arange(rows))[0, 1]) < 5 / np.sqrt(rows)
     assert abs(np.corrcoef(places[:-1], places[1:])[0, 1]) < 5 / np.sqrt(rows)
-    again = _published(saves(table, rules({"q": "quasi", "p": "plain"}, publish={"format": kind})))
+    again = table_of(saves(table, rules({"q": "quasi", "p": "plain"}, publish={"format": kind})))
     assert again["p"].to_pylist() != published["p"].to_pylist()
 
 
@@ -240,12 +223,12 @@ def test_trust_07_messages_quote_no_cell(runs: Runs, tmp_path: Path, change: str
     assert "CANARY" not in outcome.err
 
 
-def test_trust_08_pseudonyms_are_random(rules: Rules, saves: Saves) -> None:
+def test_trust_08_pseudonyms_are_random(rules: Rules, saves: Saves, table_of: TableOf) -> None:
     """Pseudonyms of two runs have nothing in common, are no hash of the ids, and a hash cannot be asked for."""
     ids = [f"id{i}" for i in range(30) for _ in range(2)]
     table = pa.table({"person": ids, "q": ["a", "b"] * 30})
     roles = {"person": "individual", "q": "quasi"}
-    first, second = (_published(saves(table, rules(roles)))["person"].to_pylist() for _ in range(2))
+    first, second = (table_of(saves(table, rules(roles)))["person"].to_pylist() for _ in range(2))
     assert sorted(Counter(first).values()) == [2] * 30
     assert not set(first) & set(second)
     forms = {text.encode() for one in set(ids) for text in (one, one + "\n", " " + one, one + " ", one.upper())}
@@ -328,14 +311,14 @@ def test_trust_11_a_column_without_a_role_blocks_publication(
 
 
 @FORMATS
-def test_trust_12_k_counts_persons(rules: Rules, saves: Saves, kind: str) -> None:
+def test_trust_12_k_counts_persons(rules: Rules, saves: Saves, kind: str, table_of: TableOf) -> None:
     """One person with k rows is a class of one: the column is generalized until k persons share a class."""
     table = pa.table({"person": ["1"] * 3 + ["2", "3", "4"], "q": ["a"] * 3 + ["b"] * 3})
     rows_only = sf.anonymize(table, rules({"person": "identifier", "q": "quasi"}, k=3))
     assert set(rows_only.table["q"].to_pylist()) == {"a", "b"}
     roles = {"person": "individual", "q": "quasi"}
     folder = saves(table, rules(roles, k=3, publish={"format": kind}))
-    assert _published(folder)["q"].to_pylist() == ["*"] * 6
+    assert table_of(folder)["q"].to_pylist() == ["*"] * 6
     assert sf.verify(folder).privacy[0].achieved == {"k": 4}
     with pytest.raises(Infeasible, match="k-anonymity"):
         sf.anonymize(table, rules(roles, k=5))
@@ -355,12 +338,12 @@ def test_trust_12_l_counts_persons(rules: Rules, model: str) -> None:
 
 @FORMATS
 def test_trust_13_the_same_input_gives_the_same_rows(
-    people: Any, roles: dict[str, Any], rules: Rules, saves: Saves, kind: str
+    people: Any, roles: dict[str, Any], rules: Rules, kind: str, bags: Bags
 ) -> None:
     """Order aside, two releases of one table under one policy are the same, whatever the order of the input."""
     policy = rules(roles, k=6, suppression=0.1, publish={"format": kind})
     turned = people.take(pa.array(np.random.default_rng(1).permutation(people.num_rows)))
-    assert _bag(_published(saves(people, policy))) == _bag(_published(saves(turned, policy)))
+    assert bags(people, policy) == bags(turned, policy)
 
 
 def test_trust_13_a_killed_run_leaves_nothing_for_good(

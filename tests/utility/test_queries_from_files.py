@@ -244,7 +244,7 @@ def test_a_part_of_the_original(tmp_path: Path, capsys: pytest.CaptureFixture[st
     _saved(tmp_path, {"columns": columns, "privacy": privacy, "publish": {"form": form}}, table)
     arrow_csv.write_csv(table.slice(0, 3), tmp_path / "fewer.csv")
     arrow_csv.write_csv(table.set_column(1, "s", pa.array(["x", "y", "y", "y"])), tmp_path / "values.csv")
-    assert "the release has 4 rows and the original 3; name the" in _refused(tmp_path, capsys, original="fewer.csv")
+    assert "the release has 4 lines and the original 3 rows; name" in _refused(tmp_path, capsys, original="fewer.csv")
     said = _refused(tmp_path, capsys, original="values.csv")
     assert "column 's' of the release holds a value more often than the original does; name the table" in said
 

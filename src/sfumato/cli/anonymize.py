@@ -19,7 +19,8 @@ def anonymize(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Make a release: the table of the policy, private by its requirements, verified, in a folder."""
-    from sfumato.cli.show import progress, show_release, warn
+    from sfumato.cli.printing import progress, warn
+    from sfumato.cli.show import show_release
     from sfumato.policy import load
     from sfumato.release import prepare
     from sfumato.release.folder import check_target

@@ -1,12 +1,11 @@
 """How ``sfumato query`` shows answers: a line per group, each figure with its standard error."""
 
-import json
 from math import floor, log10
 from typing import Any
 
-from rich.console import Console
 from rich.table import Column, Table
 
+from sfumato.cli.printing import console_of, print_json
 from sfumato.queries import Answers, Estimate
 
 _MEANS = {
@@ -18,9 +17,9 @@ _MEANS = {
 def show_answers(answers: Answers, *, explain: bool, as_json: bool) -> None:
     """A table for people, one JSON object for programs; what runs, where it is asked for."""
     if as_json:
-        print(json.dumps(answers.as_json(explain=explain), allow_nan=False))  # noqa: T201 - what was asked for
+        print_json(answers.as_json(explain=explain))
         return
-    console = Console(markup=False, emoji=False, highlight=False)
+    console = console_of()
     if explain:
         console.print(answers.sql, soft_wrap=True)
     if not answers:

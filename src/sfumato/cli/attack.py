@@ -62,16 +62,15 @@ def definetti(
 
 def _show(found: "Definetti", *, as_json: bool) -> None:
     """The figures as a table, and what they mean in sentences."""
-    from rich.console import Console
     from rich.table import Table
 
     from sfumato.attack.definetti.words import PROMISE, meaning, percent, sampling
-    from sfumato.cli.show import print_json
+    from sfumato.cli.printing import console_of, print_json
 
     if as_json:
         print_json(found.as_json())
         return
-    console = Console(markup=False, emoji=False, highlight=False)
+    console = console_of()
     table = Table("deFinetti attack", *found.columns)
     for title, key in _FIGURES:
         figures = [getattr(one, key) for one in found.columns.values()]

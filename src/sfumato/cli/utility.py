@@ -35,7 +35,8 @@ def utility(
 ) -> None:
     """Measure what a publication cost, from the published files and the original table."""
     from sfumato.cli.folder import opened
-    from sfumato.cli.show import progress, show_utility
+    from sfumato.cli.losses import show_utility
+    from sfumato.cli.printing import progress
     from sfumato.utility.files import Compared, asked_of
 
     drawn = {"dimensions": dimensions, "selectivity": selectivity, "seed": seed}

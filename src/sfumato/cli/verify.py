@@ -18,7 +18,7 @@ def verify(
     asked = None
     if policy is not None:
         from sfumato.policy import load
-        from sfumato.release.manifest import asked as asked_by
+        from sfumato.release.promised import asked as asked_by
 
         asked = asked_by(load(policy))
     verdict = check(folder, asked=asked)

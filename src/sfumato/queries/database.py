@@ -1,4 +1,7 @@
-"""A database in memory that reads the files of one release, and nothing else."""
+"""A database in memory that reads the files of one release, and nothing else.
+
+The verifier has one of its own: it shares nothing with the rest, so that a fault here cannot be one there as well.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

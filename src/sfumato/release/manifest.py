@@ -1,8 +1,7 @@
-"""The two accounts of a release: the manifest that goes with it, and the audit that stays.
+"""The account that goes with a release: what was promised, what holds, and a data dictionary.
 
-The manifest derives from the policy and from what is published, and from nothing else. What knows of rows
-that were not published (distributions, losses, counts of suppressed rows), of the seed or of the input file
-stands in the audit.
+It derives from the policy and from what is published, and from nothing else. What knows of rows that were not published
+(distributions, losses, counts of suppressed rows), of the seed or of the input file stands in the audit.
 """
 
 import re
@@ -13,18 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from sfumato._version import __version__
-from sfumato.encode import Encoded
-from sfumato.models import TCloseness
 from sfumato.policy import Policy, Role
 from sfumato.recode import Recoding
+from sfumato.release.audit import how_found
 from sfumato.release.dictionary import covers
+from sfumato.release.promised import requirements
 from sfumato.release.published import Cells, Published
 from sfumato.release.tables import class_id, reveals
 from sfumato.release.telling import tellings
 from sfumato.table.guard import guarded
 from sfumato.table.read import digest
-from sfumato.utility import Utility
-from sfumato.verifier import Asked, Needs, Promise, Verdict
+from sfumato.verifier import Verdict
 
 _LISTED = 200
 """Columns with more labels than this are described by their number."""
@@ -61,37 +59,6 @@ MIXED = (
     "labels, letter by letter, and a person's values may fit the labels of several classes."
 )
 """What is added where recoding is local."""
-
-
-def requirements(policy: Policy) -> list[dict[str, Any]]:
-    """The policy's [[privacy]] tables as plain data."""
-    return [{"model": model.name, **model.required} for model in policy.privacy]
-
-
-def asked(policy: Policy) -> Asked:
-    """A policy as the verifier takes it, to check a release against."""
-    roles = {name: str(column.role) for name, column in policy.columns.items()}
-    return Asked(tuple(requirements(policy)), roles, costs(policy))
-
-
-def costs(policy: Policy) -> dict[str, dict[tuple[str, str], float]]:
-    """The ground distances of general earth mover's distances, by column."""
-    compared = [model for model in policy.privacy if isinstance(model, TCloseness)]
-    return {model.column: dict(model.costs.pairs) for model in compared if model.costs is not None}
-
-
-def promise(encoded: Encoded, policy: Policy) -> Promise:
-    """What the verifier has to check, with what it needs to know of the whole input."""
-    compared = [model for model in policy.privacy if isinstance(model, TCloseness)]
-    needs = {model.column: _needs(encoded, model.column) for model in compared}
-    return Promise(
-        encoded.names,
-        tuple(encoded.sensitive),
-        encoded.individual.name if encoded.individual else None,
-        tuple(requirements(policy)),
-        needs,
-        costs(policy),
-    )
 
 
 def draft(
@@ -169,60 +136,6 @@ def public_findings(verdict: Verdict, recoding: Recoding) -> list[dict[str, Any]
     return findings
 
 
-def audit(
-    encoded: Encoded, recoding: Recoding, policy: Policy, *, utility: Utility, input_digest: str | None
-) -> dict[str, Any]:
-    """The private account, before the verifier has spoken and the clock has stopped."""
-    known = promise(encoded, policy)
-    return {
-        "sfumato": __version__,
-        "written": datetime.now(tz=UTC).isoformat(timespec="seconds"),
-        "policy": policy.document,
-        "folder": str(policy.folder.resolve()),
-        "input": {"sha256": input_digest, "rows": encoded.rows},
-        "seed": policy.search.seed,
-        "randomness": "operating system" if policy.search.seed is None else "seed: for tests and papers only",
-        "suppressed": {
-            "rows": recoding.suppressed,
-            "reason": why_suppressed(recoding),
-        },
-        "algorithm": recoding.algorithm,
-        **how_found(recoding),
-        "utility": utility.as_json(),
-        "needs": {name: needs.as_json() for name, needs in known.needs.items()},
-        "costs": {name: [[a, b, cost] for (a, b), cost in pairs.items()] for name, pairs in known.costs.items()},
-    }
-
-
-def how_found(recoding: Recoding, *, levels: bool = True) -> dict[str, Any]:
-    """What there is to say of how an algorithm ended: its levels, or whether its classes were improved on."""
-    if recoding.levels is not None:
-        return {"levels": dict(recoding.levels)} if levels else {}
-    return {} if recoding.algorithm == "anatomy" else {"improved": recoding.improved}
-
-
-def why_suppressed(recoding: Recoding) -> str | None:
-    """Why rows are not published, in words; nothing where all are."""
-    if not recoding.suppressed:
-        return None
-    if recoding.algorithm == "anatomy":
-        return "rows of sensitive values that are more frequent than the buckets allow"
-    if recoding.levels is None:
-        return "rows that kept the others from a requirement, or cost them more than they tell"
-    return "rows of classes that did not meet every requirement"
-
-
-def _needs(encoded: Encoded, name: str) -> Needs:
-    domain = encoded.domains[name]
-    return Needs(
-        domain.values,
-        tuple(domain.totals.tolist()),
-        None if domain.ranks is None else tuple(domain.ranks.tolist()),
-        domain.places,
-        None if domain.ancestors is None else tuple(tuple(line) for line in domain.ancestors.tolist()),
-    )
-
-
 def _column(name: str, published: Published, recoding: Recoding, policy: Policy) -> dict[str, Any]:
     """One entry of the data dictionary."""
     role = policy.columns[name].role
@@ -231,7 +144,7 @@ def _column(name: str, published: Published, recoding: Recoding, policy: Policy)
         entry["hierarchy"] = True  # its order is that of the hierarchy, which stays inside
     if role is not Role.QUASI:
         return entry
-    if recoding.levels is not None:
+    if recoding.levels is not None and recoding.group is None:
         entry["level"] = recoding.levels[name]
     for told in tellings(recoding, policy):
         if name in told.columns:

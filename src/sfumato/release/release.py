@@ -14,8 +14,10 @@ from sfumato.errors import InputError, NotVerified, PolicyError
 from sfumato.policy import Policy, load
 from sfumato.randomness import Randomness
 from sfumato.recode import Recoding, recode
-from sfumato.release import manifest as accounts
+from sfumato.release import manifest
+from sfumato.release.audit import audit
 from sfumato.release.folder import staged
+from sfumato.release.promised import promise
 from sfumato.release.published import Drawn, Published, Publisher
 from sfumato.release.tables import class_id, layout, publish
 from sfumato.risk import Risk, risk_of
@@ -65,11 +67,11 @@ class Release:
     @cached_property
     def verdict(self) -> Verdict:
         """What the verifier found in the published tables."""
-        promise = accounts.promise(self.encoded, self.policy)
+        asked = promise(self.encoded, self.policy)
         first, *others = (table.arrow for table in self.tables.values())
         if not others:
-            return _passed(verify_table(first, promise))
-        return _passed(verify_tables(first, others, promise, class_id(self.policy)))
+            return _passed(verify_table(first, asked))
+        return _passed(verify_tables(first, others, asked, class_id(self.policy)))
 
     def _native(self, file: str) -> Any:
         if file not in self.tables:
@@ -127,8 +129,8 @@ class Release:
         private.mkdir(mode=0o700)
         with _timed(self.seconds, "write"):
             files = {file: self._write_table(table, public / file) for file, table in self.tables.items()}
-            account = accounts.draft(self.tables, self.recoding, self.policy, files)
-            record = accounts.audit(
+            account = manifest.draft(self.tables, self.recoding, self.policy, files)
+            record = audit(
                 self.encoded, self.recoding, self.policy, utility=self.utility, input_digest=self.input_digest
             )
             _write_json(public / "manifest.json", account)
@@ -143,7 +145,7 @@ class Release:
         """Add what the verifier found to the accounts, and write the report."""
         from sfumato.release.report import report  # noqa: PLC0415 - not needed before a release is written
 
-        account["privacy"] = accounts.public_findings(self.verdict, self.recoding)
+        account["privacy"] = manifest.public_findings(self.verdict, self.recoding)
         record |= {"privacy": self.privacy, "risk": self.risk.as_json(), "seconds": dict(self.seconds)}
         record |= {"ties": {name: asdict(tie) for name, tie in self.ties.items()}} if self.ties else {}
         _write_json(public / "manifest.json", account)
@@ -160,7 +162,7 @@ class Release:
             return path
         from sfumato.release.csv_file import write_csv  # noqa: PLC0415 - only for CSV
 
-        write_csv(table, path := path.with_name(f"{path.name}.csv"), null=accounts.written_null(self.policy))
+        write_csv(table, path := path.with_name(f"{path.name}.csv"), null=manifest.written_null(self.policy))
         return path
 
 

@@ -14,4 +14,4 @@ from sfumato.recode.plan import Recoding, labels_at
 def lossy(encoded: Encoded, recoding: Recoding) -> Recoding:
     """The same classes, published as two tables: exact values, and the class of each row."""
     exact = {attribute.name: labels_at(attribute, 0) for attribute in encoded.quasi}
-    return replace(recoding, labels=exact, levels=None, group=recoding.owner)
+    return replace(recoding, labels=exact, group=recoding.owner)

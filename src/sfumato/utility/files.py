@@ -11,12 +11,12 @@ from sfumato.encode import Encoded, encode
 from sfumato.errors import DataError, InputError, did_you_mean, listing
 from sfumato.policy import Policy
 from sfumato.split import TwoTables, of_files
+from sfumato.split.original import WAY, check_rows, codes_of
 from sfumato.table import read
 from sfumato.utility.labelled import labels_of_file
 from sfumato.utility.meaning import columns, meant
 from sfumato.utility.measure import Shown, Utility, measured
 from sfumato.utility.queries import Answers, QueryErrors, Workload, draw, of_labels, of_two_tables, query_errors
-from sfumato.utility.queries.bags import codes_of
 from sfumato.utility.queries.covers import misfit
 from sfumato.utility.queries.drawing import Progress
 
@@ -89,16 +89,13 @@ def asked_of(policy: Policy, name: str | None = None) -> str:
 
 def _check_original(before: Encoded, after: TwoTables) -> None:
     """Refuse a table that the release was not made from, as far as rows and sensitive values tell."""
-    if after.rows > before.rows:
-        why = f"the release has {after.rows:,} rows and the original {before.rows:,}"
-        raise DataError(f"{why}; name the table that this release was made from")
+    check_rows(after.rows, before.rows)
     for name, bag in after.bags.items():
         held = np.bincount(bag.value, weights=bag.count, minlength=len(bag.domain.values))
         there = before.sensitive[name]
         codes = codes_of(bag.domain.values, there)
         if (held > np.bincount(there.codes, minlength=there.width)[codes]).any():
-            why = f"column '{name}' of the release holds a value more often than the original does"
-            raise DataError(f"{why}; name the table that this release was made from")
+            raise DataError(f"column '{name}' of the release holds a value more often than the original does; {WAY}")
 
 
 def _check_columns(manifest: Mapping[str, Any], policy: Policy) -> None:

@@ -10,13 +10,12 @@ from sfumato.attack.definetti.people import People
 from sfumato.classes import FloatArray, IntArray
 from sfumato.coding import Coded, code
 from sfumato.encode import Encoded
-from sfumato.errors import DataError, listing
+from sfumato.errors import DataError
 from sfumato.keys import narrow, pack
 from sfumato.policy import Policy
 from sfumato.split import TwoTables
+from sfumato.split.original import WAY, check_rows, codes_of
 from sfumato.table import Table
-
-_WAY = "name the table that this release was made from"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +58,13 @@ def truth(original: Original, tables: TwoTables, people: People, bag: Bag) -> Tr
 
     Rows that were not published count like others of their profile: nobody outside can tell which they are.
     """
-    _check_rows(original, tables)
+    check_rows(tables.rows, _length(original))
     rows = _rows(original, tables, people)
     lines = np.bincount(people.profile, weights=people.lines).astype(np.int64)
     found = np.bincount(rows, minlength=len(lines) + 1)[:-1]
     _check_profiles(lines, found)
     there = original.columns[bag.name]
-    held = bag.held(_translated(there, bag.exact.domain.values, bag.name))
+    held = bag.held(_translated(there, bag.exact.domain.values))
     value = held[there.codes]
     known = (rows < len(found)) & (value >= 0)
     pairs, counts = np.unique(rows[known] * bag.values + value[known], return_counts=True)
@@ -77,7 +76,7 @@ def _rows(original: Original, tables: TwoTables, people: People) -> IntArray:
     columns, inside = [], np.ones(_length(original), dtype=np.bool_)
     for column, codes in zip(tables.quasi, people.codes, strict=True):
         there = original.columns[column.name]
-        place = _translated(there, column.texts, column.name)
+        place = _translated(there, column.texts)
         inside &= (place >= 0)[there.codes]
         row = narrow(np.maximum(place, 0), column.width)[there.codes]
         columns.append(np.concatenate([narrow(codes, column.width), row]))
@@ -88,25 +87,15 @@ def _rows(original: Original, tables: TwoTables, people: People) -> IntArray:
     return np.where(inside & (keys[found] == rows), found, len(keys))
 
 
-def _translated(there: Coded, texts: Sequence[str | None], name: str) -> IntArray:
+def _translated(there: Coded, texts: Sequence[str | None]) -> IntArray:
     """For each code of an original column the code that the release has for the same value, -1 where it has none."""
-    if there.texts == tuple(texts):
-        return np.arange(len(texts))
-    code_of = {text: i for i, text in enumerate(texts)}
-    strange = code_of.keys() - set(there.texts)
-    if strange:
-        told = listing(sorted(strange, key=str), most=3)
-        raise DataError(f"column '{name}' of the release holds values that the original does not have: {told}; {_WAY}")
-    return np.array([code_of.get(text, -1) for text in there.texts], dtype=np.int64)
+    found = np.full(there.width, -1)
+    found[codes_of(texts, there)] = np.arange(len(texts))
+    return found
 
 
 def _length(original: Original) -> int:
     return len(next(iter(original.columns.values())).codes)
-
-
-def _check_rows(original: Original, tables: TwoTables) -> None:
-    if tables.rows > _length(original):
-        raise DataError(f"the release has {tables.rows:,} lines and the original {_length(original):,} rows; {_WAY}")
 
 
 def _check_profiles(lines: IntArray, rows: IntArray) -> None:
@@ -114,4 +103,4 @@ def _check_profiles(lines: IntArray, rows: IntArray) -> None:
     lacking = int(np.maximum(lines - rows, 0).sum())
     if lacking:
         why = f"{lacking:,} of {lines.sum():,} lines of the release have quasi-identifiers of no row of the original"
-        raise DataError(f"{why}; {_WAY}")
+        raise DataError(f"{why}; {WAY}")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sfumato.release.manifest import why_suppressed
+from sfumato.release.audit import why_suppressed
 from sfumato.release.report.markup import Markup, facts, html, join, name, note, paragraph, section, tag
 from sfumato.release.report.sizes import smallest
 from sfumato.release.report.words import amount, chance, percent, plural

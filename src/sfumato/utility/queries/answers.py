@@ -15,7 +15,8 @@ from sfumato.classes import FloatArray, IntArray
 from sfumato.encode import Encoded
 from sfumato.keys import Codes
 from sfumato.split import TwoTables
-from sfumato.utility.queries.bags import Bags, codes_of
+from sfumato.split.original import codes_of
+from sfumato.utility.queries.bags import Bags
 from sfumato.utility.queries.covers import Cover, cover
 from sfumato.utility.queries.declared import Entry, declared
 from sfumato.utility.queries.workload import Query

@@ -8,7 +8,8 @@ import numpy as np
 
 from sfumato.classes import BoolArray, FloatArray, Histogram, IntArray
 from sfumato.coding import Coded
-from sfumato.errors import DataError, listing
+from sfumato.errors import DataError
+from sfumato.split.original import codes_of
 
 _DENSE = 8
 """A table of classes by values is made where it has at most so many entries per pair that occurs."""
@@ -59,24 +60,3 @@ def _sum(table: FloatArray, lines: Sequence[int]) -> FloatArray:
     for line in lines:
         total += table[line]
     return total
-
-
-def codes_of(texts: Sequence[str | None], column: Coded) -> IntArray:
-    """The original's codes of values as they stand in a release; a sentence where one is not there.
-
-    >>> column = Coded("sex", np.array([0, 1]), ("f", "m"), None)
-    >>> codes_of(["m", "f"], column).tolist()
-    [1, 0]
-    >>> codes_of(["x"], column)
-    Traceback (most recent call last):
-    sfumato.errors.DataError: column 'sex' of the release holds values that the original does not have: 'x'; name the
-    table that this release was made from
-    """
-    known = {text: code for code, text in enumerate(column.texts)}
-    strange = [text for text in texts if text not in known]
-    if strange:
-        raise DataError(
-            f"column '{column.name}' of the release holds values that the original does not have: {listing(strange)}; "
-            "name the table that this release was made from"
-        )
-    return np.array([known[text] for text in texts], dtype=np.int64)

@@ -1,0 +1,52 @@
+"""How commands print: to people, to programs, and while somebody waits."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+
+from sfumato.policy.search import FULL_DOMAIN, LOCAL
+
+Progress = Callable[[int, int], None]
+
+
+UNITS = dict.fromkeys(FULL_DOMAIN, "generalizations") | dict.fromkeys(LOCAL, "rows") | {"queries": "queries"}
+"""What an algorithm counts while it works."""
+
+
+@contextmanager
+def progress(algorithm: str, *, quiet: bool, verb: str = "searching") -> Iterator[Progress | None]:
+    """A progress bar on a terminal, with what is done and what is left; none in a pipe."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn(verb), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Bar(*columns, console=console_of(stderr=True), transient=True) as bar:
+        task, unit = bar.add_task("", total=None), UNITS.get(algorithm, "steps")
+
+        def show(done: int, every: int) -> None:
+            left = f"{done:,} of {every:,} {unit}, {every - done:,} left"
+            bar.update(task, completed=done, total=every, description=left)
+
+        yield show
+
+
+def warn(sentence: str) -> None:
+    """One sentence on standard error that stops nothing."""
+    print(f"warning: {sentence}", file=sys.stderr)  # noqa: T201 - this is where warnings go
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """One JSON object on standard output."""
+    print(json.dumps(content, allow_nan=False))  # noqa: T201 - this is where output goes
+
+
+def console_of(*, stderr: bool = False) -> Console:
+    """Names and values are printed as they are: a column called [red] or :boom: is not decoration."""
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
