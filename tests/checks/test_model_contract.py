@@ -20,6 +20,9 @@ from sfumato.models import (
     Costs,
     DistinctLDiversity,
     EntropyLDiversity,
+    IdentityAlphaBeta,
+    IdentityKAnonymity,
+    IdentityKLDiversity,
     KAnonymity,
     Model,
     RecursiveLDiversity,
@@ -47,6 +50,11 @@ OURS: list[Model] = [
     *(RecursiveLDiversity("s", c=c, l=l) for c in (0.5, 1, 1.7, 4) for l in (1, 2, 3)),  # noqa: E741  its name
     *(TCloseness("s", t=t, distance=d) for t in (0, 0.15, 0.3, 0.6) for d in DISTANCES if d != "emd"),
     *(TCloseness("s", t=t, distance="emd", costs=TWO_WAY) for t in (0, 0.5, 1.5)),
+    *(IdentityKAnonymity(k) for k in (1, 2, 5)),
+    IdentityKAnonymity(2, linked_k=4),
+    *(IdentityKLDiversity("s", k=k, l=l) for k, l in ((1, 2), (3, 2), (2, 4))),  # noqa: E741  the field's own name
+    *(IdentityAlphaBeta("s", alpha=alpha, beta=beta) for alpha in (0.2, 0.5, 1) for beta in (1 / 3, 0.5, 0.9)),
+    IdentityAlphaBeta("s", alpha=0.5, beta=0.7, linked_k=3),
 ]
 
 
@@ -119,6 +127,8 @@ class Toy:
     name: ClassVar[str] = "toy"
     threat: ClassVar[str] = "Nobody."
     looks_at: ClassVar[tuple[str, ...]] = ()
+    identity: ClassVar[bool] = False
+    linked: ClassVar[int] = 1
 
     rule: Callable[[Classes], BoolArray] = larger_than_two
     monotone: bool = True

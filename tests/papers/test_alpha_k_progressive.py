@@ -13,8 +13,8 @@ from sfumato.policy import load
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.progressive.loop import loops
 from sfumato.recode.local.progressive.removal import as_one
-from sfumato.recode.local.progressive.rest import Rest
 from sfumato.recode.local.progressive.trunks import bound
+from sfumato.recode.local.rest import Rest
 from sfumato.recode.local.run import posed
 from sfumato.table import from_frame
 

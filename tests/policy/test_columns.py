@@ -4,10 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from sfumato.errors import PolicyError
-from sfumato.policy import Column, Role, load
+from sfumato.policy import Column, Role, load, schema
 
 Refused = Callable[..., str]
 
@@ -185,3 +186,64 @@ def test_a_full_domain_result_is_not_improved(refused: Refused) -> None:
     """To ask for an improvement that cannot be is refused; to ask for none is fine."""
     message = refused("algorithm", "improve", to=True, key="algorithm.improve")
     assert message.endswith("leave it out, or choose auto")
+
+
+def test_without_a_key_there_is_none(good: dict[str, Any]) -> None:
+    """A column has no key file unless the policy names one."""
+    assert [column.key for column in load(good).columns.values()] == [None] * len(good["columns"])
+
+
+def test_key_files_are_sought_from_the_policy(
+    tmp_path: Path, write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key file is named relative to the policy, or absolutely, and need not be there to read the policy."""
+    monkeypatch.chdir("/")
+    for name, path in (("keys/person.key", tmp_path / "keys" / "person.key"), ("/apart/a.key", Path("/apart/a.key"))):
+        policy = load(write(_keyed(name)))
+        assert policy.columns["person"].key == path
+        assert policy.individual == policy.columns["person"]
+        assert policy.document["columns"]["person"]["key"] == name  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ["ssn", "age", "illness", "visits"])
+def test_key_of_a_column_without_pseudonyms(name: str, refused: Refused) -> None:
+    """A key on a column that has no pseudonyms is an error."""
+    message = refused("columns", name, "key", to="person.key", key=f"columns.{name}.key")
+    assert message == "only a column of role individual has pseudonyms, and so a key; leave it out"
+
+
+@pytest.mark.parametrize(("value", "text"), [(5, "must be text, not 5"), ("", "must be the path of a file, not ''")])
+def test_key_is_the_path_of_a_file(value: object, text: str, refused: Refused) -> None:
+    """A key that is no path is an error."""
+    assert refused("columns", "person", "key", to=value, key="columns.person.key") == text
+
+
+def test_the_policy_is_not_its_own_key(write: Callable[[str], Path], tmp_path: Path) -> None:
+    """A policy that names itself as the key, by whatever path, is an error with the line."""
+    (tmp_path / "linked.key").symlink_to(tmp_path / "policy.toml")
+    for name in ("policy.toml", f"../{tmp_path.name}/policy.toml", "linked.key"):
+        with pytest.raises(PolicyError, match=r"line 2: columns\.person\.key: .* is the policy itself; name a file"):
+            load(write(_keyed(name)))
+
+
+def test_the_schema_knows_keys(good: dict[str, Any]) -> None:
+    """The schema allows a key on the individual column and nowhere else, and only as text."""
+    valid = jsonschema.Draft202012Validator(schema()).is_valid
+    assert valid(good | {"columns": _with_key(good, "person", "person.key")})
+    for value in (5, "", True):
+        assert not valid(good | {"columns": _with_key(good, "person", value)})
+    for name in ("ssn", "age", "illness", "visits"):
+        assert not valid(good | {"columns": _with_key(good, name, "person.key")})
+
+
+def _with_key(policy: dict[str, Any], name: str, key: object) -> dict[str, Any]:
+    columns: dict[str, Any] = policy["columns"]
+    return columns | {name: columns[name] | {"key": key}}
+
+
+def _keyed(name: str) -> str:
+    """A policy file that names a key, on its second line."""
+    return (
+        f'[columns]\nperson = {{ role = "individual", key = "{name}" }}\n'
+        'age = { role = "quasi", hierarchy = "suppress" }\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
+    )

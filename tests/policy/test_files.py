@@ -110,7 +110,7 @@ def test_a_byte_order_mark_is_no_error(example: Path) -> None:
         ('format = "csv"', 'fromat = "csv"', 35, "publish.fromat"),
         ('hierarchy = { mask = "right" }', "weight = 1", 11, "columns.zip.hierarchy"),
         ('role = "plain"', '"rôle" = "plain"', 16, 'columns.visits."rôle"'),
-        ('name = "optimal"', 'name = "bottom-up"', 29, "algorithm.name"),
+        ('name = "optimal"', 'name = "tds"', 29, "algorithm.name"),
         ('hierarchy = "suppress"', "hierarchy = { ranges = true }", 13, "columns.sex.hierarchy"),
         ('[publish]\nform = "generalized"', "[[previous]]", 33, "previous"),
         ('source = "adult.csv"', 'source = "a.csv"\nquery = "select 1"', 4, "data.query"),

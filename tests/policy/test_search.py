@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sfumato.errors import PolicyError
 from sfumato.policy import Publish, Search, load
 from sfumato.policy.search import read_publish, read_search
 
@@ -52,11 +53,13 @@ def test_seed_has_an_end(refused: Refused) -> None:
     assert "at most" in refused("algorithm", "seed", to=1 << 20_000, key="algorithm.seed")
 
 
-@pytest.mark.parametrize("name", ["bottom-up", "microaggregation", "tds", "condensation"])
+@pytest.mark.parametrize("name", ["microaggregation", "tds", "condensation"])
 def test_algorithms_for_later(name: str, refused: Refused) -> None:
     """An algorithm of a coming version is known, and the error names those of this one."""
     message = refused("algorithm", "name", to=name, key="algorithm.name")
-    known = "auto, samarati, incognito, optimal, progressive, top-down, mondrian, mondrian-relaxed or anatomy"
+    known = (
+        "auto, samarati, incognito, optimal, progressive, top-down, bottom-up, mondrian, mondrian-relaxed or anatomy"
+    )
     assert message == f"{name} is not in this version; choose {known}"
 
 
@@ -109,3 +112,36 @@ def test_unknown_format(refused: Refused) -> None:
 def test_unknown_keys(table: str, key: str, refused: Refused) -> None:
     """A misspelt key is an error that names the likely one."""
     assert "; did you mean " in refused(table, key, to="x", key=f"{table}.{key}")
+
+
+PERSONS: dict[str, Any] = {
+    "columns": {
+        "person": {"role": "individual"},
+        "zip": {"role": "quasi", "hierarchy": "suppress"},
+        "illness": {"role": "sensitive"},
+    },
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+}
+
+
+def test_rows_of_a_person_stay_together_by_default() -> None:
+    """The default is true, and false where the policy says so."""
+    assert load(PERSONS).search.together
+    assert not load(PERSONS | {"algorithm": {"keep_together": False}}).search.together
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"columns": {"zip": {"role": "quasi", "hierarchy": "suppress"}}}, "it is about the rows of a person"),
+        ({"algorithm": {"keep_together": False, "name": "optimal"}}, "optimal keeps all rows with equal quasi-"),
+        ({"publish": {"form": "anatomy"}}, "anatomy deals rows out one by one"),
+        ({"algorithm": {"keep_together": "yes"}}, "must be true or false"),
+    ],
+)
+def test_keeping_together_is_meant(change: dict[str, Any], words: str) -> None:
+    """Where it would change nothing, or cannot be had, it is refused with the reason."""
+    document = PERSONS | {"algorithm": {"keep_together": True}} | change
+    with pytest.raises(PolicyError, match=words) as caught:
+        load(document)
+    assert caught.value.key == "algorithm.keep_together"

@@ -54,7 +54,7 @@ BAD = [
     ("privacy", 0, {"model": "k-anonymity"}),
     ("privacy", 0, {"model": "k-anonimity", "k": 5}),
     ("privacy", 0, "k-anonymity"),
-    ("algorithm", "name", "bottom-up"),
+    ("algorithm", "name", "tds"),
     ("algorithm", "suppression", 1.5),
     ("algorithm", "seed", -1),
     ("algorithm", "metric", "nonsense"),

@@ -86,7 +86,7 @@ def test_replace_keeps_the_folder_of_the_policy(write: Callable[[str], Path]) ->
     ("change", "key"),
     [
         ({"source": "mysql://host"}, "data.source"),
-        ({"algorithm": "bottom-up"}, "algorithm.name"),
+        ({"algorithm": "tds"}, "algorithm.name"),
         ({"algorithm": "optimum"}, "algorithm.name"),
         ({"seed": -1}, "algorithm.seed"),
         ({"seed": True}, "algorithm.seed"),

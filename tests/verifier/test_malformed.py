@@ -26,6 +26,7 @@ RULES: tuple[dict[str, Any], ...] = (
     {"model": "alpha-deassociation", "alpha": 0.5, "column": "illness", "values": [1]},
     {"model": "t-closeness", "column": "illness", "t": 0.5, "distance": "as the crow flies"},
     {"model": "distinct-l-diversity", "column": 5, "l": 2},
+    {"model": "identity-k-anonymity", "k": 2},
 )
 
 

@@ -199,6 +199,11 @@ EVERY: tuple[Rule, ...] = (
         for distance in ("variational", "kl", "emd-equal", "emd-ordered", "emd-hierarchical", "emd")
     ),
 )
+OF_PERSONS: tuple[Rule, ...] = (
+    {"model": "identity-k-anonymity", "k": 2},
+    {"model": "identity-kl-diversity", "column": "s", "k": 2, "l": 2, "linked_k": 1},
+    {"model": "identity-alpha-beta", "column": "s", "alpha": 0.6, "beta": 0.5, "linked_k": 2},
+)
 
 
 @pytest.mark.parametrize("persons", [False, True])
@@ -212,7 +217,8 @@ def test_classes_by_number_are_classes_like_any_other(part: int, persons: bool) 
         nss, ss = random_tables(seed)
         totals = Counter(line["s"] for line in ss)
         needs = {"s": Needs(VALUES, tuple(totals[value] + 1 for value in VALUES), (1, 2, 0, 3, 4), 5, tree)}
-        promise = Promise(("q", "Q"), ("s", "t"), "who" if persons else None, EVERY, needs, {"s": costs})
+        who, rules = ("who", EVERY + OF_PERSONS) if persons else (None, EVERY)
+        promise = Promise(("q", "Q"), ("s", "t"), who, rules, needs, {"s": costs})
         merged = [
             {"label": str(one["class_id"]), "who": one["who"], "s": other["s"], "t": other["t"]}
             for one, other in zip(
@@ -234,7 +240,7 @@ def test_classes_by_number_are_classes_like_any_other(part: int, persons: bool) 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_files_say_what_tables_in_memory_say(split: Any, kind: str) -> None:
     """Written and read again, with NULL, empty text and persons, each finding is the same."""
-    rules = [rule for rule in EVERY if rule.get("distance") in {None, "variational"}]
+    rules = [rule for rule in EVERY + OF_PERSONS if rule.get("distance") in {None, "variational"}]
     for seed in range(6):
         nss, ss = random_tables(seed)
         release = split(nss, ss, roles=ROLES, kind=kind, promise=rules, folder=f"release {seed}")

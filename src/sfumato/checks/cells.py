@@ -4,6 +4,7 @@ Rows are published in no order, so each row of a case has a plain cell of its ow
 from.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ def check_cells(case: Case, published: Sequence[Row]) -> None:
     people = {(row.get("person"), original.get("person")) for row, original in pairs}
     bijective = len(people) == len({one for one, _ in people}) == len({other for _, other in people})
     require(bijective, case, "gives persons no pseudonym of their own")
+    check_together(case, [(tuple(row[name] for name in case.quasi), original) for row, original in pairs])
     for name in case.quasi:
         check = _check_means if _is_mean(case, name) else _check_labels
         check(case, name, pairs)
@@ -34,6 +36,23 @@ def _paired(case: Case, published: Sequence[Row]) -> list[Pair]:
     once = len({row["visits"] for row in published}) == len(published)
     require(once and all(row["visits"] in originals for row in published), case, "publishes rows that did not come in")
     return [(row, originals[row["visits"]]) for row in published]
+
+
+def check_together(case: Case, placed: Sequence[tuple[object, Row]]) -> None:
+    """A person's rows with equal quasi-identifiers are published in one class, all of them or none."""
+    if "person" not in case.columns or not case.document["algorithm"].get("keep_together", True):
+        return
+    bundles: dict[tuple[str | None, ...], set[object]] = {}
+    for label, original in placed:
+        bundles.setdefault(_bundle(case, original), set()).add(label)
+    require(all(len(labels) == 1 for labels in bundles.values()), case, "parts rows of a person that are alike")
+    published = Counter(_bundle(case, original) for _, original in placed)
+    every = Counter(_bundle(case, row) for row in case.rows)
+    require(all(every[one] == rows for one, rows in published.items()), case, "drops some of a person's equal rows")
+
+
+def _bundle(case: Case, row: Row) -> tuple[str | None, ...]:
+    return (row["person"], *(row[name] for name in case.quasi))
 
 
 def _check_labels(case: Case, name: str, pairs: Sequence[Pair]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sfumato.checks.losses import Labels, Node, labelled, loss_of
-from sfumato.checks.naive import Row, passes
+from sfumato.checks.naive import Row, links, passes
 from sfumato.checks.tables import Case
 
 
@@ -38,7 +38,8 @@ def outcome(case: Case, node: Node) -> Outcome:
     suppressed = len(rows) - sum(map(len, published.values()))
     allowed = math.floor(round(case.document["algorithm"]["suppression"] * len(rows), 9))
     loss = loss_of(case, node, published) if published else math.inf
-    return Outcome(node, published, suppressed, bool(published) and suppressed <= allowed, loss)
+    good = bool(published) and suppressed <= allowed and links(case.document["privacy"], published.values(), world)
+    return Outcome(node, published, suppressed, good, loss)
 
 
 def classes(case: Case, node: Node) -> dict[Labels, list[Row]]:

@@ -41,7 +41,8 @@ def examples_for(model: Model, rng: np.random.Generator, number: int = 30) -> It
     protected = tuple(getattr(model, "values", None) or ())
     values = VALUES + tuple(value for value in protected if value not in VALUES)
     for i in range(number):
-        yield random_classes(rng, model.looks_at, values=values, most=(3, 8, 30)[i % 3], individuals=i % 5 == 4)
+        persons = i % 5 == 4 or model.identity
+        yield random_classes(rng, model.looks_at, values=values, most=(3, 8, 30)[i % 3], individuals=persons)
 
 
 def subset(classes: Classes, keep: BoolArray) -> Classes:

@@ -6,7 +6,7 @@ texts (``None`` for NULL); a rule is a [[privacy]] table of a policy.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -36,6 +36,21 @@ def passes(rules: Sequence[Rule], members: Sequence[Row], world: World) -> bool:
     True
     """
     return all(_DEFINITIONS[rule["model"]](rule, members, world) for rule in rules)
+
+
+def links(rules: Sequence[Rule], published: Iterable[Sequence[Row]], world: World) -> bool:
+    """Whether as many persons as a rule asks for stand in exactly the classes of each person.
+
+    >>> rows = [{"person": "ann"}, {"person": "bob"}]
+    >>> links([{"model": "identity-k-anonymity", "k": 1, "linked_k": 2}], [rows, rows[:1]], World(rows, "person"))
+    False
+    """
+    where: dict[str | None, set[int]] = {}
+    for label, members in enumerate(published):
+        for row in members if world.person else ():
+            where.setdefault(row[str(world.person)], set()).add(label)
+    sharing = Counter(frozenset(labels) for labels in where.values())
+    return all(number >= rule.get("linked_k", 1) for number in sharing.values() for rule in rules)
 
 
 def _number(written: float) -> Fraction:
@@ -69,6 +84,22 @@ def _alpha(rule: Rule, members: Sequence[Row], _: World) -> bool:
 
 def _alpha_k(rule: Rule, members: Sequence[Row], world: World) -> bool:
     return _alpha(rule, members, world) and _k(rule, members, world)
+
+
+def _identity_k(rule: Rule, members: Sequence[Row], world: World) -> bool:
+    """The individuals of a class: as many as it has to have, and as have to share anybody's classes."""
+    return bool(_people(members, world) >= max(rule.get("k", 1), rule.get("linked_k", 1)))
+
+
+def _identity_kl(rule: Rule, members: Sequence[Row], world: World) -> bool:
+    return _identity_k(rule, members, world) and len(_counts(members, rule["column"])) >= rule["l"]
+
+
+def _identity_alpha_beta(rule: Rule, members: Sequence[Row], world: World) -> bool:
+    shares = ((world.person, rule["alpha"]), (rule["column"], rule["beta"]))
+    limited = [(_counts(members, column), share) for column, share in shares if column is not None]
+    few = all(max(counts.values()) <= _number(share) * len(members) for counts, share in limited)
+    return few and _identity_k(rule, members, world)
 
 
 def _distinct(rule: Rule, members: Sequence[Row], world: World) -> bool:
@@ -108,4 +139,7 @@ _DEFINITIONS: dict[str, Callable[[Rule, Sequence[Row], World], bool]] = {
     "entropy-l-diversity": _entropy,
     "recursive-l-diversity": _recursive,
     "t-closeness": _close,
+    "identity-k-anonymity": _identity_k,
+    "identity-kl-diversity": _identity_kl,
+    "identity-alpha-beta": _identity_alpha_beta,
 }

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sfumato.checks.cells import check_cells, classes_of, kept, require
 from sfumato.checks.exhaustive import classes
 from sfumato.checks.losses import labelled
-from sfumato.checks.naive import Row, passes
+from sfumato.checks.naive import Row, links, passes
 from sfumato.checks.tables import Case, random_case
 from sfumato.checks.trying import tried
 from sfumato.errors import Infeasible
@@ -70,6 +70,8 @@ def check_release(case: Case, release: Release) -> None:
     require(release.suppressed <= allowed + 1e-9, case, "suppresses more rows than it may")
     for members in classes_of(case, published):
         require(passes(case.document["privacy"], members, case.world), case, "publishes a class that fails")
+    alike = links(case.document["privacy"], classes_of(case, published), case.world)
+    require(alike, case, "lets pseudonyms link rows to a set of classes that too few share")
     check_cells(case, published)
     if release.levels is not None:
         _check_levels(case, published, tuple(release.levels[name] for name in case.quasi))

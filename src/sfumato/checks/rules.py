@@ -12,13 +12,13 @@ COSTS: dict[tuple[str, str], float] = {
 _FARTHEST = {"variational": 1.0, "kl": 2.0, "emd-equal": 1.0, "emd-ordered": 1.0, "emd-hierarchical": 1.0, "emd": 3.0}
 
 
-def random_rule(random: Random, model: str | None = None) -> dict[str, Any]:
-    """A [[privacy]] table of a model, or of any.
+def random_rule(random: Random, model: str | None = None, *, persons: bool = False) -> dict[str, Any]:
+    """A [[privacy]] table of a model, or of any that does without `persons` where there are none.
 
     >>> random_rule(Random(1), "distinct-l-diversity")["model"]
     'distinct-l-diversity'
     """
-    name = model or random.choice(list(_RULES))
+    name = model or random.choice([name for name in _RULES if persons or not name.startswith("identity-")])
     return {"model": name, **_RULES[name](random)}
 
 
@@ -50,6 +50,11 @@ def _close(random: Random) -> dict[str, Any]:
     return rule | {"column": "income" if on_income else "illness"}
 
 
+def _identity(random: Random) -> dict[str, Any]:
+    """Often with a bound on what pseudonyms link."""
+    return {"linked_k": random.choice([1, 2, 2, 3])} if random.random() < 0.3 else {}
+
+
 _RULES: dict[str, Callable[[Random], dict[str, Any]]] = {
     "k-anonymity": _k,
     "alpha-deassociation": _alpha,
@@ -62,4 +67,17 @@ _RULES: dict[str, Callable[[Random], dict[str, Any]]] = {
         "l": random.choice([1, 2, 2, 3]),
     },
     "t-closeness": _close,
+    "identity-k-anonymity": lambda random: _k(random) | _identity(random),
+    "identity-kl-diversity": lambda random: {
+        "column": _column(random),
+        "l": random.choice([1, 2, 2, 3]),
+        **_k(random),
+        **_identity(random),
+    },
+    "identity-alpha-beta": lambda random: {
+        "column": _column(random),
+        "alpha": random.choice([0.2, 1 / 3, 0.5, 0.5, 0.75]),
+        "beta": random.choice([0.3, 0.5, 0.5, 0.75, 0.9]),
+        **_identity(random),
+    },
 }

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.checks.cells import require
-from sfumato.checks.naive import Row, passes
+from sfumato.checks.cells import check_together, require
+from sfumato.checks.naive import Row, links, passes
 from sfumato.checks.tables import Case
 from sfumato.checks.trying import tried
 from sfumato.errors import Infeasible
@@ -65,6 +65,10 @@ def check_tables(case: Case, release: Release) -> Mapping[int, list[Row]]:
     require(sorted(classes) == list(range(1, len(classes) + 1)), case, "does not number its classes from 1")
     for members in classes.values():
         require(passes(case.document["privacy"], members, case.world), case, "publishes a class that fails")
+    alike = links(case.document["privacy"], classes.values(), case.world)
+    require(alike, case, "lets pseudonyms link rows to a set of classes that too few share")
+    if case.document["publish"]["form"] == "lossy-join":
+        check_together(case, [(label, row) for label, members in classes.items() for row in members])
     _check_bags(case, release, classes)
     return classes
 

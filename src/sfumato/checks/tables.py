@@ -102,11 +102,28 @@ def random_case(random: Random, model: str | None = None, algorithm: str = "opti
     columns["income"] = _cells(random, ["9", "10", "20"], rows)
     # every row has its own, so that a published row can be held against the one that it came from
     columns["visits"] = [f"{cell}{row:02}" for row, cell in enumerate(_cells(random, ["1", "2"], rows))]
-    if random.random() < 0.25:
-        columns["person"] = _cells(random, [str(i) for i in range(max(rows // 2, 2))], rows, even=True)
+    persons = random.random() < 0.25 or (model or "").startswith("identity-")
+    if persons:
+        columns |= _visiting(random, {name: columns[name] for name in trees})
     used = {name: _used(tree, columns[name]) for name, tree in trees.items()}
-    case = Case(columns, used, _document(random, columns, random_rules(random, model), algorithm))
+    rules = random_rules(random, model, persons=persons)
+    case = Case(columns, used, _document(random, columns, rules, algorithm))
     return _opened(random, case) if algorithm in UNLEVELLED else case
+
+
+def _visiting(random: Random, quasi: Mapping[str, list[str | None]]) -> dict[str, list[str | None]]:
+    """Persons for the rows; often their rows agree in the quasi-identifiers, as those of one visitor do."""
+    rows = len(next(iter(quasi.values())))
+    persons = _cells(random, [str(i) for i in range(max(rows // 2, 2))], rows, even=True)
+    first = {person: row for row, person in reversed(list(enumerate(persons)))}
+    same = [random.random() < 0.6 for _ in persons]
+    agreeing = {
+        name: [
+            cells[first[person]] if again else cell for cell, person, again in zip(cells, persons, same, strict=True)
+        ]
+        for name, cells in quasi.items()
+    }
+    return {**agreeing, "person": persons}
 
 
 def _opened(random: Random, case: Case) -> Case:
@@ -134,10 +151,10 @@ def _numbers(random: Random, leaves: list[str | None]) -> dict[str | None, str |
     return {leaf: None if leaf is None else number for leaf, number in zip(leaves, numbers, strict=True)}
 
 
-def random_rules(random: Random, model: str | None) -> list[dict[str, Any]]:
+def random_rules(random: Random, model: str | None, *, persons: bool = False) -> list[dict[str, Any]]:
     """A rule of the model asked for, or of any, and often one or two more that must hold as well."""
     more = random.choice([0, 0, 1, 2])
-    return [random_rule(random, name) for name in (model, *itertools.repeat(None, more))]
+    return [random_rule(random, name, persons=persons) for name in (model, *itertools.repeat(None, more))]
 
 
 def _tree(random: Random, name: str) -> Paths:
@@ -145,7 +162,8 @@ def _tree(random: Random, name: str) -> Paths:
     leaves = [f"{name}{i}" for i in range(random.randint(2, 5))]
     paths: dict[str | None, list[str | None]] = {leaf: [leaf] for leaf in leaves}
     for level in range(1, random.randint(1, 3)):
-        groups = {label: f"{name}-{level}-{random.randint(0, 2)}" for label in {path[-1] for path in paths.values()}}
+        known = dict.fromkeys(path[-1] for path in paths.values())  # in order, unlike a set, so that a case comes again
+        groups = {label: f"{name}-{level}-{random.randint(0, 2)}" for label in known}
         for path in paths.values():
             path.append(groups[path[-1]])
     height = len(paths[leaves[0]])

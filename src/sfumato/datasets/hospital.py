@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 _ROWS = 4000
-_JOBS = (
+JOBS = (
     "nurse",
     "physician",
     "teacher",
@@ -19,7 +19,7 @@ _JOBS = (
     "retired",
     "student",
 )
-_ILLNESSES = (
+ILLNESSES = (
     "flu",
     "bronchitis",
     "pneumonia",
@@ -30,7 +30,7 @@ _ILLNESSES = (
     "HIV",
     "hepatitis",
 )
-_ILLNESS_SHARES = (0.24, 0.16, 0.1, 0.13, 0.08, 0.1, 0.11, 0.03, 0.05)
+ILLNESS_SHARES = (0.24, 0.16, 0.1, 0.13, 0.08, 0.1, 0.11, 0.03, 0.05)
 
 
 def hospital(rows: int = _ROWS, *, seed: int = 1) -> Any:
@@ -41,7 +41,7 @@ def hospital(rows: int = _ROWS, *, seed: int = 1) -> Any:
     """
     draw = np.random.default_rng(seed)
     ages = np.clip(draw.normal(46, 21, rows), 0, 99).astype(int)
-    jobs = draw.choice(_JOBS[:-2], rows)
+    jobs = draw.choice(JOBS[:-2], rows)
     jobs = np.where(ages > 66, "retired", np.where(ages < 20, "student", jobs))
     days = np.datetime64("2025-01-01") + draw.integers(0, 365, rows)
     return pa.table(
@@ -52,7 +52,7 @@ def hospital(rows: int = _ROWS, *, seed: int = 1) -> Any:
             "zip": pa.array([f"{code:04d}" for code in 4000 + draw.choice(160, rows) * 5]),
             "job": pa.array(jobs.tolist()),
             "admitted": pa.array(days),
-            "illness": pa.array(draw.choice(_ILLNESSES, rows, p=_ILLNESS_SHARES).tolist()),
+            "illness": pa.array(draw.choice(ILLNESSES, rows, p=ILLNESS_SHARES).tolist()),
             "nights": pa.array(draw.poisson(3, rows)),
         }
     )

@@ -15,6 +15,9 @@ from sfumato.models.base import Model
 from sfumato.models.distances import Costs
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.models.identity_alpha_beta import IdentityAlphaBeta
+from sfumato.models.identity_k_anonymity import IdentityKAnonymity
+from sfumato.models.identity_kl_diversity import IdentityKLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.keys import keys_of
 from sfumato.models.recursive_l_diversity import RecursiveLDiversity
@@ -29,6 +32,9 @@ __all__ = [
     "Costs",
     "DistinctLDiversity",
     "EntropyLDiversity",
+    "IdentityAlphaBeta",
+    "IdentityKAnonymity",
+    "IdentityKLDiversity",
     "KAnonymity",
     "Model",
     "RecursiveLDiversity",
@@ -44,11 +50,14 @@ MODELS: dict[str, type] = {
     "entropy-l-diversity": EntropyLDiversity,
     "recursive-l-diversity": RecursiveLDiversity,
     "t-closeness": TCloseness,
+    "identity-k-anonymity": IdentityKAnonymity,
+    "identity-kl-diversity": IdentityKLDiversity,
+    "identity-alpha-beta": IdentityAlphaBeta,
 }
 SCHEMA: dict[str, object] = schema(MODELS)
 
 # Models that the policy format knows and a later version brings.
-_LATER = ("identity-", "xy-")
+_LATER = ("xy-",)
 
 
 def build(table: Mapping[str, object], *, key: str, folder: Path) -> Model:

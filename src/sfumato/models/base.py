@@ -26,6 +26,8 @@ class Model(Protocol):
 
     name: ClassVar[str]
     threat: ClassVar[str]
+    identity: ClassVar[bool]
+    """Whether it is about individuals, and needs a column of them."""
 
     @property
     def looks_at(self) -> tuple[str, ...]:
@@ -45,6 +47,11 @@ class Model(Protocol):
     @property
     def least(self) -> int:
         """A number of rows that no passing class is below; 1 is always true."""
+        ...
+
+    @property
+    def linked(self) -> int:
+        """Persons who have to share a person's set of classes, where pseudonyms tie rows together; 1 is always true."""
         ...
 
     @property
@@ -91,6 +98,7 @@ class Entry(ABC):
     """
 
     rules: ClassVar[Mapping[str, object]] = {}  # JSON schema of what keys mean together
+    identity: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name, key in keys_of(type(self)).items():
@@ -106,6 +114,11 @@ class Entry(ABC):
     @property
     def least(self) -> int:
         """No class is empty."""
+        return 1
+
+    @property
+    def linked(self) -> int:
+        """Every person has their own."""
         return 1
 
     def check(self, whole: Classes) -> None:

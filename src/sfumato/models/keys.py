@@ -60,10 +60,11 @@ class Key:
 
 @cache
 def keys_of(model: Any) -> Mapping[str, Key]:
-    """The policy keys of a model, read off its annotated fields."""
+    """The policy keys of a model, read off its annotated fields, keyword-only ones last."""
     hints = get_type_hints(model, include_extras=True)
-    notes = {item.name: hints[item.name].__metadata__ for item in fields(model)}
-    return {item.name: Key(notes[item.name][0], notes[item.name][1], item.default) for item in fields(model)}
+    items = sorted(fields(model), key=lambda item: item.kw_only is True)
+    notes = {item.name: hints[item.name].__metadata__ for item in items}
+    return {item.name: Key(notes[item.name][0], notes[item.name][1], item.default) for item in items}
 
 
 def _real(value: object) -> bool:

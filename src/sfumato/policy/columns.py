@@ -8,9 +8,10 @@ from types import MappingProxyType
 
 from sfumato.errors import PolicyError
 from sfumato.hierarchy import Spec, Suppress, parse
+from sfumato.policy.key import read_key
 from sfumato.policy.section import Section, among, as_table, dotted
 
-KEYS = ("role", "hierarchy", "weight")
+KEYS = ("role", "hierarchy", "weight", "key")
 
 
 class Role(StrEnum):
@@ -23,7 +24,7 @@ class Role(StrEnum):
     IDENTIFIER = "identifier"
     """Names a person by itself; never published."""
     INDIVIDUAL = "individual"
-    """Says which rows are the same person's; published as a random pseudonym."""
+    """Says which rows are the same person's; published as a pseudonym, random or under a key."""
     QUASI = "quasi"
     """Known to others, and telling in combination; published generalized."""
     SENSITIVE = "sensitive"
@@ -36,6 +37,8 @@ class Role(StrEnum):
 class Column:
     """One column of the table: its role, how it generalizes, and what its precision is worth.
 
+    `key` is the file of the key that pseudonyms are made under; without one they are random.
+
     >>> Column("visits", Role.PLAIN).weight
     1.0
     """
@@ -44,6 +47,7 @@ class Column:
     role: Role
     hierarchy: Spec | None = None
     weight: float = 1.0
+    key: Path | None = None
 
 
 def read_columns(value: object, *, folder: Path, levels: bool = True) -> Mapping[str, Column]:
@@ -65,7 +69,8 @@ def _column(name: str, value: object, folder: Path, *, levels: bool) -> Column:
     section = Section.of(as_table(value, key, such_as='{ role = "plain" }'), key, KEYS)
     role = _role(section)
     hierarchy = _hierarchy(section, role, folder, levels=levels)
-    return Column(name, role, hierarchy, _weight(section, role))
+    file = read_key(section, individual=role is Role.INDIVIDUAL, folder=folder)
+    return Column(name, role, hierarchy, _weight(section, role), file)
 
 
 def _role(section: Section) -> Role:

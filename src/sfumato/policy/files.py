@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sfumato.errors import PolicyError
+from sfumato.policy.key import check_key
 from sfumato.policy.lines import locate
 from sfumato.policy.section import given
 from sfumato.policy.value import Policy
@@ -42,9 +43,11 @@ def _from_file(path: Path) -> Policy:
     if not tables:
         raise PolicyError(f"{path} is empty; a policy says at least [columns] and [[privacy]]")
     try:
-        return Policy.read(tables, folder=path.parent)
+        policy = Policy.read(tables, folder=path.parent)
+        check_key(policy.columns, path, "the policy itself")
     except PolicyError as error:
         raise _placed(error, text, path) from error
+    return policy
 
 
 def _text(path: Path) -> str:

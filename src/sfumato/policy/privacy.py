@@ -25,7 +25,7 @@ def read_privacy(value: object, *, folder: Path) -> tuple[models.Model, ...]:
 
 
 def check_privacy(columns: Mapping[str, Column], privacy: Sequence[models.Model], tables: object) -> None:
-    """Every column that a model looks at is there and is sensitive.
+    """Every column that a model looks at is there and is sensitive, and persons are there where it counts them.
 
     `tables` are the [[privacy]] tables the models were read from, to find the key that names the column.
 
@@ -35,6 +35,11 @@ def check_privacy(columns: Mapping[str, Column], privacy: Sequence[models.Model]
     for index, (model, table) in enumerate(zip(privacy, written, strict=True)):
         for name in model.looks_at:
             _check_sensitive(name, columns, f"privacy[{index}]{_naming(table, name)}")
+        if model.identity and not any(column.role is Role.INDIVIDUAL for column in columns.values()):
+            way = 'give the column that says whose row it is role = "individual"'
+            raise PolicyError(
+                f"{model.name} counts individuals, and no column names them: {way}", key=f"privacy[{index}].model"
+            )
     _check_costs(written)
 
 

@@ -47,7 +47,7 @@ def check_levels(columns: Mapping[str, Column], algorithm: str) -> None:
 
 
 def check_meant(columns: Mapping[str, Column], algorithm: str, document: Mapping[str, object]) -> None:
-    """Keys that would change nothing: ways to publish ranges where there are none, improving a full-domain result.
+    """Keys that would change nothing: on ranges or persons where there are none, on improving a full-domain result.
 
     >>> check_meant({}, "optimal", {"algorithm": {"improve": True}})
     Traceback (most recent call last):
@@ -61,6 +61,22 @@ def check_meant(columns: Mapping[str, Column], algorithm: str, document: Mapping
     if table_of(document, "algorithm").get("improve") is True and algorithm in FULL_DOMAIN:
         why = f"{algorithm} is not improved, since all values of a column keep one level"
         raise PolicyError(f"{why}; leave it out, or choose auto", key="algorithm.improve")
+    _check_together(columns, algorithm, document)
+
+
+def _check_together(columns: Mapping[str, Column], algorithm: str, document: Mapping[str, object]) -> None:
+    """Keeping a person's rows together needs persons, and classes that could part them; Anatomy always may."""
+    together, why = table_of(document, "algorithm").get("keep_together"), None
+    if together is None:
+        return
+    if not with_role(columns, Role.INDIVIDUAL):
+        why = 'it is about the rows of a person; leave it out, or give the column that names them role = "individual"'
+    elif together is False and algorithm in FULL_DOMAIN:
+        why = f"{algorithm} keeps all rows with equal quasi-identifiers together; leave it out"
+    elif together is True and table_of(document, "publish").get("form") == "anatomy":
+        why = 'anatomy deals rows out one by one; leave it out, or write [publish] form = "lossy-join"'
+    if why:
+        raise PolicyError(why, key="algorithm.keep_together")
 
 
 def table_of(document: Mapping[str, object], name: str) -> Mapping[str, object]:

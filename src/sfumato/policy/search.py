@@ -6,12 +6,11 @@ from fractions import Fraction
 from sfumato.policy.section import Section
 
 FULL_DOMAIN = ("samarati", "incognito", "optimal")
-LOCAL = ("progressive", "top-down", "mondrian", "mondrian-relaxed")
+LOCAL = ("progressive", "top-down", "bottom-up", "mondrian", "mondrian-relaxed")
 UNLEVELLED = ("auto", "mondrian", "mondrian-relaxed")
 RECODERS = ("auto", *FULL_DOMAIN, *LOCAL)
 ALGORITHMS = (*RECODERS, "anatomy")
 LATER_ALGORITHMS = (
-    "bottom-up",
     "microaggregation",
     "tds",
     "condensation",
@@ -23,7 +22,7 @@ TOGETHER = ("together", "apart")
 FORMATS = ("csv", "parquet")
 RANGES = ("partition", "boxes", "means")
 
-SEARCH_KEYS = ("name", "suppression", "seed", "metric", "improve")
+SEARCH_KEYS = ("name", "suppression", "seed", "metric", "improve", "keep_together")
 LATER_SEARCH_KEYS = ("score", "class")
 PUBLISH_KEYS = ("form", "format", "ranges", "ss")
 
@@ -32,7 +31,8 @@ PUBLISH_KEYS = ("form", "format", "ranges", "ss")
 class Search:
     """The algorithm, the largest share of rows it may drop, and the metric it minimizes.
 
-    The share is a fraction, so that 0.1 of ten rows is one row. Without a seed, randomness is fresh.
+    The share is a fraction, so that 0.1 of ten rows is one row. Without a seed, randomness is fresh. `together` says
+    whether a person's rows with equal quasi-identifiers always land in one class.
 
     >>> Search(suppression=Fraction("0.1")).suppression * 10
     Fraction(1, 1)
@@ -43,6 +43,7 @@ class Search:
     seed: int | None = None
     metric: str = "ncp"
     improve: bool = True
+    together: bool = True
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ def read_search(value: object) -> Search:
         seed=section.whole("seed"),
         metric=section.choice("metric", METRICS) or "ncp",
         improve=section.flag("improve", default=True),
+        together=section.flag("keep_together", default=True),
     )
 
 

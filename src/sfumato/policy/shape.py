@@ -76,19 +76,20 @@ def _column() -> Json:
     role = "identifier: never published; individual: whose row it is, published as a pseudonym; quasi: "
     role += "known to others, generalized; sensitive: what nobody may learn; plain: published as it is."
     weight = "What the precision of this quasi-identifier is worth, relative to that of the others."
+    key = "A file kept apart, under whose key a person has the same pseudonym in every release; left out, a random one."
     parts: Json = {
         "role": {"description": role, "enum": [str(name) for name in Role]},
         "hierarchy": hierarchy.SCHEMA,
         "weight": {"description": weight, "type": "number", "minimum": 0, "default": 1},
+        "key": _text(key, minLength=1),
     }
     rules = [_when(role, _asked_of(role)) for role in Role]
     return {**_table("What the column is.", parts), "required": ["role"], "allOf": rules}
 
 
 def _asked_of(role: Role) -> Json:
-    if role is Role.QUASI:
-        return {}
-    never = ["weight"] if role is Role.SENSITIVE else ["hierarchy", "weight"]
+    may = {Role.QUASI: {"hierarchy", "weight"}, Role.SENSITIVE: {"hierarchy"}, Role.INDIVIDUAL: {"key"}}
+    never = [key for key in ("hierarchy", "weight", "key") if key not in may.get(role, set())]
     return {"properties": dict.fromkeys(never, False)}
 
 
@@ -117,6 +118,11 @@ def _algorithm() -> Json:
         "metric": _choice("The loss that is minimized.", METRICS),
         "improve": {
             "description": "Whether a local algorithm is followed by an improvement pass.",
+            "type": "boolean",
+            "default": True,
+        },
+        "keep_together": {
+            "description": "Whether a person's rows with equal quasi-identifiers always land in one class.",
             "type": "boolean",
             "default": True,
         },

@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.classes import BoolArray, Classes, FloatArray
 from sfumato.encode import Encoded
+from sfumato.linked import linked
 from sfumato.models import Model
 from sfumato.recode.frequencies import Frequencies, Grouped, Roller
 from sfumato.recode.lattice import Lattice, Node
@@ -62,11 +63,26 @@ class Requirement:
         return max(model.least for model in self.models)
 
     @property
+    def linked(self) -> int:
+        """The fewest persons who have to share a person's set of classes."""
+        return max(model.linked for model in self.models)
+
+    def links(self, classes: Classes) -> bool:
+        """Whether as many persons as have to share each person's classes, in a table of these classes.
+
+        It is monotone: where classes are united, persons who shared their classes still do.
+        """
+        return self.linked <= 1 or linked(classes).fewest >= self.linked
+
+    @property
     def exact(self) -> bool:
-        """Whether a node that fails is always ruled out: then the passing nodes are closed upwards."""
+        """Whether a node that fails is always ruled out: then the passing nodes are closed upwards.
+
+        Where rows may go, those of the persons whose classes too few share at a node may be gone below it.
+        """
         if self.limit == 0:
             return all(model.monotone for model in self.models)
-        return all(model.hereditary for model in self.models)
+        return self.linked <= 1 and all(model.hereditary for model in self.models)
 
 
 @dataclass(frozen=True)
@@ -131,13 +147,27 @@ class Evaluator:
     def evaluate(self, node: Node) -> Evaluation:
         """Judge a node and, unless it is out, price it."""
         grouped, passing, doomed = self.judge(node)
-        sizes, above = grouped.classes.sizes, self.metric.above(grouped.classes)
-        suppressed = int(sizes[~passing].sum())
-        if self.requirement.rules_out(float((sizes * doomed).sum())):
+        above = self.metric.above(grouped.classes)
+        suppressed = int(grouped.classes.sizes[~passing].sum())
+        if not self._viable(grouped.classes, doomed):
             return Evaluation(node, False, False, suppressed, np.inf, above, 0.0, self._too_small(grouped))
         price = self.metric.price(node, grouped, passing, doomed)
-        passes = suppressed <= self.requirement.limit
+        passes = suppressed <= self.requirement.limit and self._links(grouped.classes, passing)
         return Evaluation(node, passes, True, suppressed, price.loss, above, price.below)
+
+    def viable(self, node: Node) -> bool:
+        """Whether the node, or something below it, may pass."""
+        grouped, _, doomed = self.judge(node)
+        return self._viable(grouped.classes, doomed)
+
+    def _viable(self, classes: Classes, doomed: FloatArray) -> bool:
+        if self.requirement.rules_out(float((classes.sizes * doomed).sum())):
+            return False
+        return self.requirement.limit > 0 or self.requirement.links(classes)
+
+    def _links(self, classes: Classes, passing: BoolArray) -> bool:
+        """Of what is published; where no row may go, that was asked before."""
+        return self.requirement.limit == 0 or self.requirement.links(classes.only(passing))
 
     def _too_small(self, grouped: Grouped) -> tuple[int, ...] | None:
         smallest = int(grouped.classes.sizes.argmin())

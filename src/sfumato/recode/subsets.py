@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.classes import BoolArray
 from sfumato.recode.evaluate import Evaluator
-from sfumato.recode.lattice import Node, generalizations
+from sfumato.recode.lattice import generalizations
 
 Subset = tuple[int, ...]
 Viable = dict[Subset, BoolArray]
@@ -43,7 +43,7 @@ def search(evaluator: Evaluator, candidates: BoolArray) -> BoolArray:
     """The viable nodes among the candidates, breadth first; generalizations of a viable one are not looked at."""
     viable = np.zeros_like(candidates)
     for node in evaluator.lattice.nodes(candidates):
-        if not viable[node] and _is_viable(evaluator, node):
+        if not viable[node] and evaluator.viable(node):
             viable[generalizations(node)] = True
     return viable & candidates
 
@@ -60,8 +60,3 @@ def survivors(evaluator: Evaluator, largest: int) -> BoolArray:
         if size > 1 and left.sum() == before:
             break
     return left
-
-
-def _is_viable(evaluator: Evaluator, node: Node) -> bool:
-    grouped, _, doomed = evaluator.judge(node)
-    return not evaluator.requirement.rules_out(float((grouped.classes.sizes * doomed).sum()))

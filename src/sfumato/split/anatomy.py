@@ -13,11 +13,13 @@ import numpy as np
 from sfumato.classes import Classes, IntArray, tally
 from sfumato.encode import Encoded
 from sfumato.errors import Infeasible
+from sfumato.linked import linked
 from sfumato.policy import Policy
 from sfumato.randomness import Randomness
 from sfumato.recode import check_models
 from sfumato.recode.evaluate import Requirement
 from sfumato.recode.plan import Recoding, labels_at
+from sfumato.split.apart import apart
 from sfumato.split.buckets import bucket_size
 
 _INSTEAD = 'publish by lossy join instead, with [publish] form = "lossy-join"'
@@ -29,15 +31,21 @@ def anatomy(encoded: Encoded, policy: Policy) -> Recoding:
     requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
     column = encoded.sensitive[policy.anatomized]
     size = bucket_size(encoded, requirement, column.name)
-    piles = Piles.of(column.codes, column.width, Randomness(policy.search.seed, "buckets"))
+    randomness = Randomness(policy.search.seed, "buckets")
+    piles = Piles.of(column.codes, column.width, randomness)
     cap = piles.cap(size)
     gone = int(np.maximum(piles.counts - cap, 0).sum())
     if not cap or gone > requirement.limit:
         raise _infeasible(piles, size, column.name, requirement)
     group = piles.dealt(size, cap)
+    if encoded.individual is not None:
+        group = apart(group, encoded.individual.codes, column.codes, randomness)
     classes = counted(encoded, group)
     if not requirement.holds(classes).all():
         raise Infeasible(f"buckets of {size} different values of '{column.name}' do not meet the policy; {_INSTEAD}")
+    if not requirement.links(classes):
+        why = f"buckets are drawn at random, so that fewer than linked_k = {requirement.linked} persons share theirs"
+        raise Infeasible(f"{why}; {_INSTEAD}", nearest={"linked_k": float(linked(classes).fewest)})
     exact = {attribute.name: labels_at(attribute, 0) for attribute in encoded.quasi}
     return Recoding("anatomy", exact, group >= 0 if gone else None, classes, group=group)
 

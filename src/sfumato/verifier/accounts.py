@@ -54,9 +54,10 @@ def check_manifest(manifest: Account) -> None:
     _check_keys(manifest)
     _check_columns(manifest["columns"])
     check_layout(manifest)
-    objections = [found for found in map(objection, manifest["promise"]) if found]
-    if objections:
-        raise NotVerified(f"manifest.json: {objections[0]}; {CHANGED}")
+    persons = any(column["role"] == "individual" for column in manifest["columns"])
+    for rule in manifest["promise"]:
+        if found := objection(rule, persons=persons):
+            raise NotVerified(f"manifest.json: {found}; {CHANGED}")
 
 
 def promised(manifest: Account, audit: Account, requirements: Sequence[Mapping[str, Any]] | None = None) -> Promise:

@@ -3,32 +3,17 @@
 Every check gives one line per class with the figure that the requirement is about, and whether it is satisfied.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 from sfumato.verifier import distances
+from sfumato.verifier.check import Check, Rule
 from sfumato.verifier.counts import Counts
-from sfumato.verifier.rules import looked_at
+from sfumato.verifier.persons import person_share, values
+from sfumato.verifier.rules import looked_at, shares
 from sfumato.verifier.sql import exact, protected, times
 
 _TOLERANCE = 1e-9
-
-Rule = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Check:
-    """Per class ``id``: is it ``ok``, and its ``figure``.
-
-    `query` selects these; `achieved` maps a key of the model to an SQL aggregate over them; `words` is an SQL text
-    that says what is wrong with a class, and `worst` the order in which the worst come first.
-    """
-
-    query: str
-    achieved: Mapping[str, str]
-    words: str
-    worst: str = "figure DESC"
 
 
 def k_anonymity(counts: Counts, rule: Rule) -> Check:
@@ -57,6 +42,11 @@ def alpha(counts: Counts, rule: Rule) -> Check:
         {"alpha": "coalesce(max(figure), 0)"},
         f"'has a share of ' || round(figure, 4) || ' of ' || worst || ', above {rule['alpha']}'",
     )
+
+
+def beta(counts: Counts, rule: Rule) -> Check:
+    """The share of each value, whoever's it is, as alpha bounds that of a protected one."""
+    return replace(alpha(counts, shares(rule)), achieved={"beta": "coalesce(max(figure), 0)"})
 
 
 def distinct(counts: Counts, rule: Rule) -> Check:
@@ -128,4 +118,7 @@ CHECKS: dict[str, tuple[Callable[[Counts, Rule], Check], ...]] = {
     "entropy-l-diversity": (entropy,),
     "recursive-l-diversity": (recursive,),
     "t-closeness": (t_closeness,),
+    "identity-k-anonymity": (k_anonymity,),
+    "identity-kl-diversity": (k_anonymity, values),
+    "identity-alpha-beta": (person_share, beta),
 }

@@ -1,7 +1,8 @@
 """What every check counts on: the classes of a release, the persons of each, and the values of each sensitive column.
 
-A release is counted into three kinds of small tables, whatever its form: ``classes`` (id, n), ``persons``
-(id, persons) and, for each sensitive column that is looked at, ``pairs_i`` (id, n, v, r). Checks know these alone.
+A release is counted into a few kinds of small tables, whatever its form: ``classes`` (id, n), ``persons``
+(id, persons) and, for each sensitive column that is looked at, ``pairs_i`` (id, n, v, r); where a requirement is about
+the rows of each person, ``people`` (id, who, r) as well. Checks know these alone.
 """
 
 from abc import ABC, abstractmethod
@@ -52,6 +53,13 @@ class Counts(ABC):
     @abstractmethod
     def problems(self) -> list[str]:
         """What keeps the files from being a release of classes at all."""
+
+    def _count_persons(self, published: Published, people: str) -> None:
+        """From a query of (id, who, r), how many rows of which class are whose: the persons of each class."""
+        if self.promise.by_person:
+            published.read(f"CREATE TABLE people AS {people}")
+            people = "SELECT id FROM people"
+        published.read(f"CREATE TABLE persons AS SELECT id, count(*) AS persons FROM ({people}) GROUP BY id")
 
     def _print_pairs(self, published: Published, column: str, source: str) -> None:
         """From a query of (id, n, v, r) with values as they stand in the file: the pairs, with values as texts."""

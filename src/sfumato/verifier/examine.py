@@ -1,11 +1,14 @@
 """Check every requirement over the counted classes of a release."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from sfumato.errors import InputError
-from sfumato.verifier.checks import CHECKS, Check
+from sfumato.verifier.check import Check
+from sfumato.verifier.checks import CHECKS
 from sfumato.verifier.counts import Counts
+from sfumato.verifier.persons import linked
+from sfumato.verifier.promise import Promise
 from sfumato.verifier.rules import objection
 from sfumato.verifier.sql import name
 from sfumato.verifier.verdict import Finding, Verdict
@@ -13,11 +16,12 @@ from sfumato.verifier.verdict import Finding, Verdict
 _SHOWN = 3
 
 
-def check_rules(requirements: Sequence[Mapping[str, Any]]) -> None:
+def check_rules(promise: Promise) -> None:
     """Refuse requirements that nobody can check."""
-    objections = [found for found in map(objection, requirements) if found]
-    if objections:
-        raise InputError(objections[0])
+    persons = promise.individual is not None
+    for rule in promise.requirements:
+        if found := objection(rule, persons=persons):
+            raise InputError(found)
 
 
 def examine(counts: Counts) -> Verdict:
@@ -35,6 +39,9 @@ def _finding(counts: Counts, rule: Mapping[str, Any], place: int) -> Finding:
         counts.connection.execute(f"CREATE TABLE {table} AS {check.query}")
         achieved |= _achieved(counts, check, table)
         failures += _failures(counts, check, table)
+    if rule.get("linked_k") is not None:
+        achieved["linked_k"], words = linked(counts, rule["linked_k"])
+        failures += words
     failures += counts.beyond(rule)
     required = {key: value for key, value in rule.items() if key != "model"}
     return Finding(

@@ -35,7 +35,7 @@ def verify(folder: str | Path, *, asked: Asked | None = None) -> Verdict:
     public = public_folder(Path(folder))
     manifest, audit = read_json(public / "manifest.json"), read_audit(public)
     promise = _promise(manifest, audit, asked)
-    check_rules(promise.requirements)
+    check_rules(promise)
     tables = layout_of(manifest).files
     paths = [table_path(public, name) for name in tables]
     problems = manifest_problems(public, audit) + file_problems(public, manifest["files"], tables)
@@ -82,7 +82,7 @@ def verify_tables(nss: Any, ss: Sequence[Any], promise: Promise, class_id: str) 
 
 
 def _verified(tables: Mapping[str, Any], promise: Promise, class_id: str | None) -> Verdict:
-    check_rules(promise.requirements)
+    check_rules(promise)
     layout = Layout({name: tuple(table.column_names) for name, table in tables.items()}, class_id)
     files = in_memory(tables, promise.needed, [class_id] if class_id else [])
     with closing(files[0].connection):

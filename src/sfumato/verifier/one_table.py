@@ -31,7 +31,7 @@ class OneTable(Counts):
         )
         for place, column in enumerate(promise.looked_at):
             self._join_cells(column, f"cells_{place}")
-        self._count_persons()
+        self._count_people()
 
     def labels(self, column: str) -> list[str | None]:
         """The different labels of a quasi-identifier."""
@@ -69,12 +69,10 @@ class OneTable(Counts):
         self._print_pairs(self.published, column, joined)
         self.connection.execute(f"DROP TABLE {cells}")
 
-    def _count_persons(self) -> None:
+    def _count_people(self) -> None:
         if self.promise.individual is None:
             self.connection.execute("CREATE VIEW persons AS SELECT id, n AS persons FROM classes")
             return
-        persons = self.published.persons_sql(self.promise.individual, "p.")
-        self.published.read(
-            f"CREATE TABLE persons AS SELECT c.id, {persons} AS persons "
-            f"FROM {self.published.source} p JOIN classes c ON {self._same('p')} GROUP BY c.id"
-        )
+        who = self.published.column(self.promise.individual)
+        people = f"FROM {self.published.source} p JOIN classes c ON {self._same('p')} GROUP BY ALL"
+        self._count_persons(self.published, f"SELECT c.id, p.{who} AS who, count(*) AS r {people}")

@@ -10,9 +10,10 @@ from sfumato.verifier.layout import Account, Layout
 from sfumato.verifier.verdict import Finding, Verdict
 
 _SHOWN = 5
-_KEPT = ("model", "k", "alpha", "l", "c", "t", "distance", "column", "columns", "values", "refined")
-
-
+_KEPT = (
+    *("model", "k", "alpha", "beta", "l", "c", "t", "linked_k", "distance"),
+    *("column", "columns", "values", "refined"),
+)
 _ROUNDING = 1e-6
 
 

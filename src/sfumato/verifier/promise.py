@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.verifier.rules import looked_at
+from sfumato.verifier.rules import by_person, looked_at
 
 
 @dataclass(frozen=True)
@@ -114,3 +114,8 @@ class Promise:
     def needed(self) -> tuple[str, ...]:
         """The same with the quasi-identifiers and the individuals."""
         return (*self.quasi, *self.looked_at, *([self.individual] if self.individual else []))
+
+    @property
+    def by_person(self) -> bool:
+        """Whether some requirement is about the rows of each person."""
+        return any(map(by_person, self.requirements))

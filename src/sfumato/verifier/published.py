@@ -74,11 +74,6 @@ class Published:
         cells = [self.texts(name, found.column(i)) for i, name in enumerate(names)]
         return [_line(names, line) for line in zip(*cells, strict=True)]
 
-    def persons_sql(self, name: str, table: str = "") -> str:
-        """An aggregate that counts different persons; all without a name are one."""
-        person = f"{table}{self.column(name)}"
-        return f"count(DISTINCT {person}) + max(CAST({person} IS NULL AS INTEGER))"
-
     def whole_sql(self, name: str) -> str:
         """A column of whole numbers, in SQL; NULL where a cell is none, or is not written as one."""
         column = self.column(name)

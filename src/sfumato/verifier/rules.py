@@ -40,6 +40,7 @@ _ALPHA: dict[str, Test] = {
     "values": _texts,
     "refined": lambda value: isinstance(value, bool),
 }
+_LINKED: dict[str, Test] = {"linked_k": _whole}
 _KEYS: dict[str, dict[str, Test]] = {
     "k-anonymity": {"k": _whole},
     "alpha-deassociation": _ALPHA,
@@ -53,16 +54,21 @@ _KEYS: dict[str, dict[str, Test]] = {
         "distance": lambda value: value in DISTANCES,
         "costs": _text,
     },
+    "identity-k-anonymity": {"k": _whole, **_LINKED},
+    "identity-kl-diversity": {"column": _text, "k": _whole, "l": _whole, **_LINKED},
+    "identity-alpha-beta": {"column": _text, "alpha": _share, "beta": _share, **_LINKED},
 }
-_OPTIONAL = {"column", "columns", "values", "refined", "costs"}
+_OPTIONAL = {"column", "columns", "values", "refined", "costs", "linked_k"}
 
 
-def objection(rule: Any) -> str | None:
-    """What is wrong with a requirement, or nothing.
+def objection(rule: Any, *, persons: bool = False) -> str | None:
+    """What is wrong with a requirement on a release whose rows name `persons` or not, or nothing.
 
     >>> objection({"model": "k-anonymity", "k": 5})
     >>> objection({"model": "k-anonymity", "k": "5"})
     "k of k-anonymity cannot be '5'"
+    >>> objection({"model": "identity-k-anonymity", "k": 5})
+    'identity-k-anonymity counts individuals, and the release has no column of the role individual'
     """
     model = rule.get("model") if isinstance(rule, Mapping) else None
     if not isinstance(model, str) or model not in _KEYS:
@@ -71,6 +77,8 @@ def objection(rule: Any) -> str | None:
     strange = [str(key) for key in given if key not in keys]
     if strange:
         return f"'{strange[0]}' is not a key of {model} that this version can verify"
+    if "linked_k" in keys and not persons:
+        return f"{model} counts individuals, and the release has no column of the role individual"
     return _objection(model, keys, given)
 
 
@@ -91,3 +99,23 @@ def looked_at(rule: Mapping[str, Any]) -> tuple[str, ...]:
     ('a', 'b')
     """
     return tuple(rule.get("columns") or (() if rule.get("column") is None else (rule["column"],)))
+
+
+def shares(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """The bound on the shares of sensitive values, in the keys of alpha-deassociation; empty if there is none.
+
+    >>> shares({"model": "identity-alpha-beta", "column": "illness", "alpha": 0.2, "beta": 0.5})
+    {'column': 'illness', 'alpha': 0.5}
+    """
+    if rule.get("alpha") is None:
+        return {}
+    return dict(rule) if rule.get("beta") is None else {"column": rule["column"], "alpha": rule["beta"]}
+
+
+def by_person(rule: Mapping[str, Any]) -> bool:
+    """Whether a requirement is about the rows of each person, and not only about how many persons there are.
+
+    >>> [by_person({"model": "identity-k-anonymity", "k": 5, **more}) for more in ({}, {"linked_k": 2})]
+    [False, True]
+    """
+    return rule["model"] == "identity-alpha-beta" or rule.get("linked_k") is not None

@@ -13,7 +13,7 @@ from sfumato.verifier.counts import Counts
 from sfumato.verifier.join import Excess, excesses
 from sfumato.verifier.promise import Promise
 from sfumato.verifier.published import Published
-from sfumato.verifier.rules import looked_at
+from sfumato.verifier.rules import looked_at, shares
 
 _SHOWN = 3
 
@@ -29,7 +29,7 @@ class TwoTables(Counts):
         self._count_points()
         for place, file in enumerate(self.ss):
             self._count_lines(file, f"lines_{place}")
-        self._count_persons()
+        self._count_people()
 
     def labels(self, column: str) -> list[str | None]:
         """The different labels of a quasi-identifier."""
@@ -42,9 +42,10 @@ class TwoTables(Counts):
 
     def beyond(self, rule: Mapping[str, Any]) -> list[str]:
         """Quasi-identifiers that stand in several classes, and that the join gives too large a share of a value."""
-        if "alpha" not in rule:
+        bound = shares(rule)
+        if not bound:
             return []
-        found, failing = excesses(self.connection, rule, [self.pairs(column) for column in looked_at(rule)], _SHOWN)
+        found, failing = excesses(self.connection, bound, [self.pairs(column) for column in looked_at(bound)], _SHOWN)
         sentences = [
             f"the quasi-identifiers {self._words(one)} stand in {one.classes} classes, and the join gives {one.value} "
             f"a share of {round(one.share, 4)}, above {round(one.allowed, 4)}"
@@ -87,13 +88,14 @@ class TwoTables(Counts):
                 source = f"SELECT p.id, l.n, p.v, p.r FROM cells p JOIN {lines} l ON l.id = p.id"
                 self._print_pairs(file, column, source)
 
-    def _count_persons(self) -> None:
+    def _count_people(self) -> None:
         if self.promise.individual is None:
             self.connection.execute("CREATE VIEW persons AS SELECT id, n AS persons FROM classes")
             return
-        number, persons = self.nss.whole_sql(self.class_id), self.nss.persons_sql(self.promise.individual)
-        counted = f"SELECT {number} AS id, {persons} AS persons FROM {self.nss.source} GROUP BY ALL"
-        self.nss.read(f"CREATE TABLE persons AS SELECT * FROM ({counted}) WHERE id IS NOT NULL")
+        number, who = self.nss.whole_sql(self.class_id), self.nss.column(self.promise.individual)
+        lines = f"SELECT {number} AS id, {who} AS who FROM {self.nss.source}"
+        people = f"SELECT id, who, count(*) AS r FROM ({lines}) WHERE id IS NOT NULL GROUP BY ALL"
+        self._count_persons(self.nss, people)
 
     @property
     def _keys(self) -> str:

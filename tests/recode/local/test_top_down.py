@@ -98,7 +98,7 @@ def test_every_group_passes_under_every_model(model: str, opened: Opener) -> Non
 def test_suppressed_rows_stay_suppressed(persons: bool, opened: Opener) -> None:
     """Where only some rows can be published the others take no part, with people behind rows and without."""
     split = 0
-    for seed in range(200):
+    for seed in range(600):
         case = case_of(f"suppressed {seed}").but(suppression=1)
         if ("person" in case.columns) == persons:
             problem = begun(posed(*opened(case)))

@@ -53,14 +53,11 @@ def _dealt(parts: Parts) -> IntArray:
 
 def _tuples_of_rows(encoded: Encoded) -> IntArray:
     """The tuple of each row."""
-    others = [encoded.individual if _is_person(encoded, name) else encoded.sensitive[name] for name in encoded.domains]
-    columns = [attribute.column for attribute in encoded.quasi] + [column for column in others if column is not None]
+    known = encoded.sensitive if encoded.individual is None else {encoded.individual.name: encoded.individual}
+    others = [encoded.sensitive[name] if name in encoded.sensitive else known[name] for name in encoded.tuples.others]
+    columns = [attribute.column for attribute in encoded.quasi] + others
     packed = pack([column.codes for column in columns], [column.width for column in columns])
     return np.searchsorted(encoded.tuples.packed.keys, packed.keys)
-
-
-def _is_person(encoded: Encoded, name: str) -> bool:
-    return encoded.individual is not None and encoded.individual.name == name
 
 
 def _in_order(encoded: Encoded, rows: IntArray, tuples: IntArray) -> IntArray:

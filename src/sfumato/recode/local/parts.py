@@ -4,6 +4,7 @@ Local recoding works on distinct tuples, as everything here does, but rows of on
 of seven equal rows into one class, four into another. So a grouping is a list of parts, each some rows of a tuple.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,19 @@ class Parts:
     def grouped(cls, counts: IntArray, group: IntArray, groups: int) -> "Parts":
         """Every tuple whole, in the group that is given for it."""
         return cls(np.arange(len(counts)), counts, group, groups)
+
+    @classmethod
+    def stacked(cls, many: Sequence["Parts"]) -> "Parts":
+        """The groups of all, numbered one after the other, without empty ones.
+
+        >>> Parts.stacked([Parts.together(np.array([2])), Parts.together(np.array([3]))]).group
+        array([0, 1])
+        """
+        before = np.cumsum([0, *(parts.groups for parts in many)])
+        pairs = zip(many, before[:-1], strict=True)
+        group = [np.where(parts.group < 0, SUPPRESSED, parts.group + start) for parts, start in pairs]
+        of, rows = (np.concatenate([getattr(parts, name) for parts in many]) for name in ("of", "rows"))
+        return cls(of, rows, np.concatenate(group), int(before[-1])).numbered()
 
     @property
     def sizes(self) -> IntArray:

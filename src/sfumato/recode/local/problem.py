@@ -1,14 +1,16 @@
 """Problem: all that a local algorithm works with, and the questions it asks of a grouping, all groups at once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray, IntArray, tally
+from sfumato.classes import BoolArray, Classes, FloatArray, Histogram, IntArray, tally
 from sfumato.encode import Encoded
-from sfumato.keys import narrow
+from sfumato.keys import Codes, narrow
 from sfumato.recode.evaluate import Requirement
 from sfumato.recode.local.axes import Axis, Members, Shown
+from sfumato.recode.local.bundles import Bag
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.price import Price
 
@@ -22,6 +24,10 @@ class Problem:
 
     `start` has the rows that take part in one group that passes, the others suppressed. (Only where the refined α
     bound meets suppression may it have several groups, which are the result then.)
+
+    Where a person's rows with equal quasi-identifiers are to stay together, tuples are `whole`: all rows of one stand
+    in one group. A tuple is such a bundle of rows then, and `bags` tell what sensitive values it holds; `source` is
+    the table as it was before.
     """
 
     encoded: Encoded
@@ -29,6 +35,9 @@ class Problem:
     axes: tuple[Axis, ...]
     price: Price
     start: Parts
+    source: Encoded
+    bags: Mapping[str, Bag]
+    whole: bool
 
     @property
     def counts(self) -> IntArray:
@@ -39,13 +48,28 @@ class Problem:
         """The groups as a model sees them."""
         if (parts.group < 0).any():
             parts = parts.only(parts.group >= 0)
-        histograms = {
-            name: tally(parts.group, self.encoded.tuples.others[name][parts.of].astype(np.int64), parts.rows, domain)
-            for name, domain in self.encoded.domains.items()
-        }
+        histograms = {name: self._histogram(parts, name) for name in self.encoded.domains}
         person = self.encoded.individual
         people = histograms.pop(person.name) if person else None
         return Classes(parts.sizes, histograms, people)
+
+    def _histogram(self, parts: Parts, name: str) -> Histogram:
+        domain = self.encoded.domains[name]
+        if name not in self.bags:
+            return tally(parts.group, self.encoded.tuples.others[name][parts.of].astype(np.int64), parts.rows, domain)
+        held = self.bags[name].of(parts.of)
+        return tally(parts.group.take(held.line), held.value, held.rows, domain)
+
+    def main(self, name: str) -> Codes:
+        """The value of each tuple in a column that is looked at; of a bundle, the one it holds most often."""
+        return self.bags[name].main if name in self.bags else self.encoded.tuples.others[name]
+
+    def holding(self, name: str, value: int) -> BoolArray:
+        """Which tuples hold a value in some row."""
+        if name in self.bags:
+            return self.bags[name].holding(value)
+        found: BoolArray = self.encoded.tuples.others[name] == value
+        return found
 
     def holds(self, parts: Parts) -> BoolArray:
         """Which groups meet every requirement."""

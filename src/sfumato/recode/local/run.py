@@ -1,15 +1,19 @@
-"""Run a local algorithm: begin, group, settle, improve, apply."""
+"""Run a local algorithm: begin, group, settle, improve, gather, apply."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 from sfumato.encode import Attribute, Encoded
 from sfumato.hierarchy import Ranges, Sets
+from sfumato.models import AlphaDeassociation
 from sfumato.policy import Policy
 from sfumato.recode.evaluate import Progress, Requirement
 from sfumato.recode.local.apply import applied
 from sfumato.recode.local.axes import Axis, RangeAxis, SetAxis, Tree
+from sfumato.recode.local.bottom_up import bottom_up
+from sfumato.recode.local.bundles import bundled
 from sfumato.recode.local.coarse import coarse
+from sfumato.recode.local.gather import gathered
 from sfumato.recode.local.improve import improved
 from sfumato.recode.local.mondrian import mondrian, relaxed
 from sfumato.recode.local.parts import Parts
@@ -26,6 +30,7 @@ Local = Callable[[Problem, Progress | None], Parts]
 ALGORITHMS: dict[str, Local] = {
     "progressive": progressive,
     "top-down": top_down,
+    "bottom-up": bottom_up,
     "mondrian": mondrian,
     "mondrian-relaxed": relaxed,
 }
@@ -45,10 +50,13 @@ def local(encoded: Encoded, policy: Policy, name: str, progress: Progress | None
     best, *others = found
     if others:
         best = min(found, key=lambda each: problem.cost(found[each]))
-    if not policy.search.improve:
-        return applied(problem, found[best], best)
-    parts = improved(problem, found[best], progress, patient=name == "auto")
-    return replace(applied(problem, parts, best), improved=parts is not found[best])
+    parts = found[best]
+    if policy.search.improve:
+        parts = improved(problem, parts, progress, patient=name == "auto")
+    classes = gathered(problem, parts)
+    if classes is None:
+        return None
+    return replace(applied(problem, classes, best), improved=parts is not found[best])
 
 
 def candidates(problem: Problem) -> tuple[str, ...]:
@@ -62,8 +70,10 @@ def candidates(problem: Problem) -> tuple[str, ...]:
     if len(problem.counts) > _TRIED:
         return ("progressive",)
     quick = problem.requirement.exact and searched(problem) and problem.start.groups == 1
-    # relaxed cuts need a column without levels
-    return ("progressive", "top-down", "mondrian", "optimal") if quick else ("progressive", "top-down", "mondrian")
+    # relaxed cuts need a column without levels; orphans are too many where shares of values are bounded tightly
+    shares = any(isinstance(model, AlphaDeassociation) for model in problem.requirement.models)
+    persons = () if problem.encoded.individual is None or shares else ("bottom-up",)
+    return ("progressive", "top-down", *persons, "mondrian", *(("optimal",) if quick else ()))
 
 
 def _grouped(problem: Problem, name: str, progress: Progress | None = None) -> Parts:
@@ -77,13 +87,15 @@ def posed(encoded: Encoded, policy: Policy) -> Problem:
     """What the policy asks of the table; ranges of a partition are searched by interval, not by value."""
     spans = _partitions(encoded, policy)
     encoded = coarse(encoded, {place: axis.place for place, axis in spans.items()})
+    whole = encoded.individual is not None and policy.search.together
+    source, (encoded, bags) = encoded, bundled(encoded) if whole else (encoded, {})
     price = Price(encoded, policy.search.metric)
     axes = tuple(
         spans[place].by_place(price.share(place)) if place in spans else _axis(attribute, place, price, policy)
         for place, attribute in enumerate(encoded.quasi)
     )
     requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
-    return Problem(encoded, requirement, axes, price, Parts.together(encoded.tuples.counts))
+    return Problem(encoded, requirement, axes, price, Parts.together(encoded.tuples.counts), source, bags, whole=whole)
 
 
 def _partitions(encoded: Encoded, policy: Policy) -> dict[int, RangeAxis]:

@@ -34,8 +34,13 @@ def settled(problem: Problem, parts: Parts) -> Parts:
         if parts.groups == 1:
             return problem.start
         patience -= 1
-        parts = united(problem, parts.merged(_partners(problem, parts, passing, patient=patience > 0)))
+        parts = combined(problem, parts, passing, patient=patience > 0)
     return parts
+
+
+def combined(problem: Problem, parts: Parts, passing: BoolArray, *, patient: bool = True) -> Parts:
+    """The classes after those that do not pass have each been united with a neighbour; without patience, with more."""
+    return united(problem, parts.merged(_partners(problem, parts, passing, patient=patient)))
 
 
 def united(problem: Problem, parts: Parts) -> Parts:

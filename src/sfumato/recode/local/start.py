@@ -47,8 +47,8 @@ def searched(problem: Problem) -> bool:
 
 def full_domain(problem: Problem) -> Parts | None:
     """The classes of the best full-domain generalization, its failing ones suppressed; nothing where none passes."""
-    metric = METRICS[problem.price.metric](problem.encoded)
-    found = optimal(Evaluator(problem.encoded, problem.requirement, metric))
+    metric = METRICS[problem.price.metric](problem.source)
+    found = optimal(Evaluator(problem.source, problem.requirement, metric))
     return None if found is None else at_node(problem, found.node)
 
 

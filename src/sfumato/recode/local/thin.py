@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.classes import Classes, Histogram, IntArray
-from sfumato.models import Model
+from sfumato.coding import Coded
+from sfumato.models import IdentityAlphaBeta, Model
+from sfumato.models.exact import floor_times
 from sfumato.recode.local.parts import SUPPRESSED, Parts
 from sfumato.recode.local.problem import Problem
 
@@ -33,12 +35,13 @@ def thinned(problem: Problem) -> Parts | None:
         failing = next((model for model in problem.requirement.models if not model.holds(whole).all()), None)
         if failing is None:
             return _parted(problem, rows)
-        excess = _excess(failing, whole)
+        excess = _excess(failing, whole, problem.encoded.individual)
         if excess is None or not spare:
             return None
-        gone = _enough(failing, whole, excess, spare)
-        _drop(problem, rows, excess, gone)
+        gone = _drop(problem, rows, excess, _enough(failing, whole, excess, spare))
         spare -= gone
+        if not gone or spare < 0:
+            return None
 
 
 def _whole(problem: Problem, rows: IntArray) -> Classes:
@@ -46,18 +49,27 @@ def _whole(problem: Problem, rows: IntArray) -> Classes:
     return problem.count(Parts(lines, rows[lines], np.zeros(len(lines), dtype=np.int64), 1))
 
 
-def _excess(model: Model, whole: Classes) -> _Excess | None:
+def _excess(model: Model, whole: Classes, person: Coded | None) -> _Excess | None:
     """The most frequent value that a model looks at: of those it protects, where it names some."""
     named = getattr(model, "values", None)
     found = []
-    for column in model.looks_at:
-        lines = whole.sensitive[column]
+    for column, lines in _counted(model, whole, person).items():
         held = [named is None or lines.domain.values[value] in named for value in lines.value]
         counts = sorted(zip(lines.count[held].tolist(), lines.value[held].tolist(), strict=True), reverse=True)
         if counts:
             (rows, value), following = counts[0], counts[1:2]
             found.append(_Excess(column, value, rows, following[0][0] if following else 0))
     return max(found, key=lambda excess: excess.rows, default=None)
+
+
+def _counted(model: Model, whole: Classes, person: Coded | None) -> dict[str, Histogram]:
+    """What a model objects to: values of its columns, or a person who has too many rows."""
+    people = whole.individuals
+    columns = {column: whole.sensitive[column] for column in model.looks_at}
+    if people is None or person is None or not isinstance(model, IdentityAlphaBeta):
+        return columns
+    many = people.count.max(initial=0) > floor_times(model.alpha, whole.sizes)[0]
+    return {person.name: people} if many else columns
 
 
 def _enough(model: Model, whole: Classes, excess: _Excess, spare: int) -> int:
@@ -72,19 +84,24 @@ def _enough(model: Model, whole: Classes, excess: _Excess, spare: int) -> int:
 
 def _less(whole: Classes, excess: _Excess, gone: int) -> Classes:
     """The table without so many rows of the value, as far as its own column tells."""
-    lines = whole.sensitive[excess.column]
+    lines = whole.sensitive.get(excess.column, whole.individuals)
+    assert lines is not None  # noqa: S101 - the excess was counted in one of them; this tells the type checker
     count = lines.count - np.where(lines.value == excess.value, gone, 0)
     kept = count > 0
     fewer = Histogram(lines.owner[kept], lines.value[kept], count[kept], lines.domain)
+    if excess.column not in whole.sensitive:
+        return Classes(whole.sizes - gone, whole.sensitive, fewer)
     return Classes(whole.sizes - gone, {**whole.sensitive, excess.column: fewer}, whole.individuals)
 
 
-def _drop(problem: Problem, rows: IntArray, excess: _Excess, gone: int) -> None:
-    """Take the rows from tuples that hold the value, the rarest tuples first."""
-    held = np.flatnonzero((problem.encoded.tuples.others[excess.column] == excess.value) & (rows > 0))
+def _drop(problem: Problem, rows: IntArray, excess: _Excess, wanted: int) -> int:
+    """Take so many rows from tuples that hold the value, the rarest tuples first; those that stay whole go with all."""
+    held = np.flatnonzero(problem.holding(excess.column, excess.value) & (rows > 0))
     held = held[np.argsort(rows[held], kind="stable")]
     before = np.cumsum(rows[held]) - rows[held]
-    rows[held] -= np.clip(gone - before, 0, rows[held])
+    gone = np.where(before < wanted, rows[held], 0) if problem.whole else np.clip(wanted - before, 0, rows[held])
+    rows[held] -= gone
+    return int(gone.sum())
 
 
 def _parted(problem: Problem, rows: IntArray) -> Parts:

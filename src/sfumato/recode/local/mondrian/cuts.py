@@ -79,10 +79,13 @@ class Median:
         return Cuts(null, np.zeros_like(null), np.zeros(len(null), dtype=np.bool_)), mixed
 
 
-def sides(cuts: Cuts, owner: IntArray, place: Codes, rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def sides(
+    cuts: Cuts, owner: IntArray, place: Codes, rows: IntArray, *, whole: bool
+) -> tuple[IntArray, IntArray, IntArray]:
     """The side of each line, 0 or 1, its rows there, and the lines again that go both ways, which come at the end.
 
     Returns sides, rows and lines: the first ones are the lines as they were, each further one is the rest of a line.
+    None is where lines stay whole: such a line goes where it comes nearer to the quota.
     """
     at, quota = cuts.place.take(owner), cuts.quota.take(owner)
     side = ((place > at) | ((place == at) & (quota == 0))).astype(np.int64)
@@ -94,7 +97,9 @@ def sides(cuts: Cuts, owner: IntArray, place: Codes, rows: IntArray) -> tuple[In
     first = starts(owner[tied])
     upto = np.cumsum(here)
     upto -= np.repeat(upto[first] - here[first], np.diff(first, append=len(tied)))
-    side[tied] = upto - here >= quota
+    side[tied] = 2 * upto - here >= 2 * quota if whole else upto - here >= quota
+    if whole:
+        return side, rows, lines
     both = (upto > quota) & (upto - here < quota)
     over, rows = (upto - quota)[both], rows.copy()
     rows[tied[both]] -= over

@@ -65,7 +65,7 @@ class Splitter:
         return [median.apart(null), *((cut, every) for cut in cuts)]
 
     def _halves(self, pool: Pool, place: Codes, cuts: Cuts) -> Split:
-        side, rows, lines = sides(cuts, pool.owner, place, pool.rows)
+        side, rows, lines = sides(cuts, pool.owner, place, pool.rows, whole=self.sieve.problem.whole)
         of, owner = (pool.of, pool.owner) if len(lines) == len(pool) else (pool.of[lines], pool.owner[lines])
         side += 2 * owner
         passing = self.sieve.passes(of, rows, side, 2 * pool.groups)

@@ -22,11 +22,11 @@ import numpy as np
 
 from sfumato.classes import BoolArray, IntArray
 from sfumato.recode.evaluate import Progress
-from sfumato.recode.local.parts import SUPPRESSED, Parts
+from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.progressive.removal import Removal, as_one
-from sfumato.recode.local.progressive.rest import Rest
 from sfumato.recode.local.progressive.trunks import Trunks, bound
+from sfumato.recode.local.rest import Rest
 
 
 def progressive(problem: Problem, progress: Progress | None = None) -> Parts:
@@ -37,7 +37,7 @@ def progressive(problem: Problem, progress: Progress | None = None) -> Parts:
         taken += loop.taken
         if progress:
             progress(rows - int(loop.rest.parts.rows.sum()), rows)
-    return _joined(taken)
+    return Parts.stacked(taken)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,17 +83,3 @@ def _further(rest: Rest, passing: BoolArray) -> IntArray:
 
 def _some(parts: Parts, rows: IntArray) -> Parts:
     return replace(parts, rows=rows).only(rows > 0)
-
-
-def _joined(taken: list[Parts]) -> Parts:
-    """Groups of all, numbered one after the other."""
-    before = np.cumsum([0, *(parts.groups for parts in taken)])
-    of = np.concatenate([parts.of for parts in taken])
-    rows = np.concatenate([parts.rows for parts in taken])
-    group = np.concatenate(
-        [
-            np.where(parts.group < 0, SUPPRESSED, parts.group + start)
-            for parts, start in zip(taken, before[:-1], strict=True)
-        ]
-    )
-    return Parts(of, rows, group, int(before[-1])).numbered()

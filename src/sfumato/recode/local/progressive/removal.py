@@ -77,21 +77,22 @@ class Removal:
         """As many rows of one more group as may leave besides those that are gone, in about the mix of the group."""
         lines = self._stratified(group)
         of, offered = self.parts.of[lines], self.offered[lines]
+        share = spaced if self.problem.whole else thinned
 
         def part(size: int) -> IntArray:
             rows = np.zeros(len(self.parts), dtype=np.int64)
-            rows[lines] = thinned(offered, size)
+            rows[lines] = share(offered, size)
             return rows
 
         most = last(lambda size: self.bears(gone + part(size)), min(limit, int(offered.sum()) - 1) + 1)
         sizes = range(most, max(most - _TRIED, 0), -1)
-        passing = (size for size in sizes if self._passes(of, thinned(offered, size)))
+        passing = (size for size in sizes if share(offered, size).any() and self._passes(of, share(offered, size)))
         return part(next((size for size in passing if self.bears(gone + part(size))), 0))
 
     def _stratified(self, group: int) -> IntArray:
         """The lines of a group, ordered by their sensitive values."""
         lines = np.flatnonzero((self.parts.group == group) & (self.offered > 0))
-        others = [codes.take(self.parts.of[lines]) for codes in self.problem.encoded.tuples.others.values()]
+        others = [self.problem.main(name).take(self.parts.of[lines]) for name in self.problem.encoded.domains]
         return lines[np.lexsort([np.arange(len(lines)), *others[::-1]])]
 
     def _passes(self, of: IntArray, rows: IntArray) -> bool:
@@ -124,8 +125,26 @@ def thinned(rows: IntArray, size: int) -> IntArray:
     return share
 
 
+def spaced(rows: IntArray, size: int) -> IntArray:
+    """About so many of the rows, no more, as whole lines that are spread evenly.
+
+    >>> spaced(np.array([2, 1, 2, 1]), 3)
+    array([0, 1, 0, 1])
+    """
+    line, number = np.arange(len(rows)), size * len(rows) // int(rows.sum())
+    while number:
+        chosen = (line + 1) * number // len(rows) > line * number // len(rows)
+        if rows[chosen].sum() <= size:
+            return np.where(chosen, rows, 0)
+        number = min(number - 1, number * 63 // 64)
+    return np.zeros_like(rows)
+
+
 def as_one(problem: Problem, of: IntArray, rows: IntArray) -> Classes:
     """Some rows of tuples as one class."""
+    if problem.bags:
+        lines = np.flatnonzero(rows)
+        return problem.count(Parts(of[lines], rows[lines], np.zeros(len(lines), dtype=np.int64), 1))
     others = problem.encoded.tuples.others
     counted = {name: _single(others[name].take(of), rows, domain) for name, domain in problem.encoded.domains.items()}
     person = problem.encoded.individual

@@ -58,10 +58,13 @@ class Trunks:
 
     @classmethod
     def of(cls, problem: Problem) -> "Trunks | None":
-        """From the policy, if of all values that occur one is protected and size is all that is asked for besides."""
+        """From the policy, if of all values that occur one is protected and size is all that is asked for besides.
+
+        Trunks are cut to the row, which tuples that stay whole do not allow.
+        """
         limited = [model for model in problem.requirement.models if isinstance(model, AlphaDeassociation)]
         sizes = [model for model in problem.requirement.models if isinstance(model, KAnonymity)]
-        if len(limited) != 1 or len(limited) + len(sizes) < len(problem.requirement.models):
+        if problem.whole or len(limited) != 1 or len(limited) + len(sizes) < len(problem.requirement.models):
             return None
         (model,) = limited
         found = [(name, value) for name in model.looks_at for value in _codes(problem, model, name)]

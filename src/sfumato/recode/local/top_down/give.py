@@ -29,7 +29,7 @@ def given(judge: Judge, split: Split, back: FloatArray) -> tuple[FloatArray, Boo
     little, enough, pending = need - 1, np.full(len(need), _NEVER), np.ones(len(need), dtype=np.bool_)
     queue, found = queued(judge, split, back, room), back.copy()
     for attempt in range(_TRIES):
-        taken = _taken(split, queue, np.where(pending, need, 0.0), room)
+        taken = _taken(split, queue, np.where(pending, need, 0.0), room, whole=judge.problem.whole)
         pending &= groups.sums(taken) >= need
         fits, failing = _tested(judge, split, back, taken, pending)
         spoilt = np.logical_or.reduceat(failing, begin)
@@ -60,15 +60,24 @@ def _tested(
     return passing[: len(groups)], gave & ~passing[len(groups) :]
 
 
-def _taken(split: Split, queue: Queue, need: FloatArray, room: FloatArray) -> FloatArray:
-    """The rows taken from each line: in turn, as many as a group needs, none above what a branch has room for."""
+def _taken(split: Split, queue: Queue, need: FloatArray, room: FloatArray, *, whole: bool) -> FloatArray:
+    """The rows taken from each line: in turn, as many as a group needs, none above what a branch has room for.
+
+    Of tuples that stay whole, all rows or none: some more than are needed then, but no more than there is room for.
+    """
     lines, groups = queue.lines, split.groups.number
     branch, rows = split.branches.of.take(lines), split.groups.rows.take(lines)
-    most = np.minimum(room.take(branch), need.take(groups.take(lines)))
+    space, wanted = room.take(branch), need.take(groups.take(lines))
     can, taken = np.zeros(len(groups)), np.zeros(len(groups))
-    can[lines] = np.clip(most - ahead(rows, branch), 0.0, rows)
+    if whole:
+        fits = np.where(rows <= space, rows, 0.0)
+        before = ahead(fits, branch)
+        can[lines] = np.where((before + fits <= space) & (before < wanted), fits, 0.0)
+    else:
+        can[lines] = np.clip(np.minimum(space, wanted) - ahead(rows, branch), 0.0, rows)
     some = np.flatnonzero(can > 0)
     some = some[in_order(groups.take(some) * span(queue.turn) + queue.turn.take(some))]
     rows, owner = can.take(some), groups.take(some)
-    taken[some] = np.clip(need.take(owner) - ahead(rows, owner), 0.0, rows)
+    left = need.take(owner) - ahead(rows, owner)
+    taken[some] = np.where(left > 0, rows, 0.0) if whole else np.clip(left, 0.0, rows)
     return taken

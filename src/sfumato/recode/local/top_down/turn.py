@@ -60,7 +60,7 @@ def _shares(problem: Problem, split: Split, back: FloatArray, turn: IntArray) ->
     """
     found = np.zeros(len(back), dtype=np.int64)
     for name, domain in problem.encoded.domains.items():
-        value = problem.encoded.tuples.others[name].take(split.groups.of).astype(np.int64)
+        value = problem.main(name).take(split.groups.of).astype(np.int64)
         pair, pairs = number(pack([split.groups.number, value], [len(split.groups), len(domain.values)]))
         had, all_ = (np.bincount(pair, rows, pairs).take(pair) for rows in (back, split.groups.rows))
         share = (had + _before(np.where(back > 0, 0.0, split.groups.rows), pair, turn)) / all_

@@ -1,4 +1,4 @@
-"""Rest: the rows that progressive local recoding has still to generalize, all at the same levels."""
+"""Rest: the rows that an algorithm from below has still to generalize, all at the same levels."""
 
 from dataclasses import dataclass, replace
 

@@ -1,0 +1,66 @@
+"""Identity-reserved k-anonymity: Definitions 1 and 2 of the identity-reserved paper."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from sfumato.classes import BoolArray, Classes, FloatArray
+from sfumato.models.identity import IdentityEntry
+from sfumato.models.keys import WHOLE
+
+
+@dataclass(frozen=True)
+class IdentityKAnonymity(IdentityEntry):
+    """Every class has rows of at least `k` different individuals.
+
+    Guards against singling out where a person may have several rows: k rows of one person hide nobody. It does not
+    bound how many of a class's rows are one person's; `identity-alpha-beta` does.
+
+    >>> classes = Classes.of([0, 0, 1, 1], individuals=["mike", "mike", "emily", "tim"])
+    >>> IdentityKAnonymity(2).holds(classes)
+    array([False,  True])
+    >>> IdentityKAnonymity(2).achieved(classes)
+    {'k': 1}
+    """
+
+    name: ClassVar[str] = "identity-k-anonymity"
+    threat: ClassVar[str] = "Someone who knows a person's quasi-identifiers finds a class in which all rows are theirs."
+
+    k: Annotated[int, WHOLE, "the fewest individuals of a class"]
+
+    @property
+    def looks_at(self) -> tuple[str, ...]:
+        """No sensitive column."""
+        return ()
+
+    @property
+    def monotone(self) -> bool:
+        """A union has all the individuals of its parts."""
+        return True
+
+    @property
+    def hereditary(self) -> bool:
+        """A part has no more than the whole."""
+        return True
+
+    @property
+    def least(self) -> int:
+        """As many individuals have at least as many rows."""
+        return max(self.k, self.linked)
+
+    def holds(self, classes: Classes) -> BoolArray:
+        """Whether each class has k individuals."""
+        return self._crowded(classes, self.k)
+
+    def achieved(self, classes: Classes) -> dict[str, float | int]:
+        """The individuals of the smallest class."""
+        return {"k": int(classes.persons.min()) if len(classes) else 0, **self._linked(classes)}
+
+    def doomed(self, classes: Classes) -> FloatArray:
+        """All of a failing class: its parts have no individual that it lacks."""
+        return (~self.holds(classes)).astype(np.float64)
+
+    def hint(self, whole: Classes) -> str:
+        """The table as one class has everybody."""
+        return f"the table has {int(whole.persons.sum())} individuals, so k can be at most that{self._fewer(whole)}"

@@ -1,0 +1,94 @@
+"""Persons whose classes too few share are gathered, and nobody is left whom pseudonyms narrow down too far."""
+
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from sfumato.checks import check_recoder
+from sfumato.checks.tables import random_case
+from sfumato.datasets import visits, visits_policy
+from sfumato.errors import Infeasible
+from sfumato.linked import linked
+from sfumato.policy import load
+from sfumato.policy.search import FULL_DOMAIN, LOCAL
+from sfumato.release import Release, anonymize
+
+ALGORITHMS = (*FULL_DOMAIN, *LOCAL, "auto")
+
+
+def released(algorithm: str, linked_k: int | None, patients: int = 400, **keys: Any) -> Release:
+    """A release of made-up visits, in which ages and places differ from one visit to the next."""
+    document: dict[str, Any] = dict(load(visits_policy()).document)
+    rule: dict[str, Any] = {"model": "identity-kl-diversity", "column": "illness", "k": 4, "l": 2}
+    asked = {"linked_k": linked_k} if linked_k else {}
+    document |= {"privacy": [rule | asked], "algorithm": {"name": algorithm, "seed": 1, **keys}}
+    document["columns"] |= {"job": {"role": "quasi", "hierarchy": "suppress"}}
+    return anonymize(visits(patients), document)
+
+
+def sets_of(release: Release) -> dict[str, frozenset[tuple[Any, ...]]]:
+    """The published labels of each pseudonym."""
+    found: dict[str, set[tuple[Any, ...]]] = {}
+    for row in release.table.to_pylist():
+        found.setdefault(row["patient"], set()).add(tuple(row[name] for name in ("age", "sex", "zip", "job")))
+    return {person: frozenset(labels) for person, labels in found.items()}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_bounds_what_is_linked(algorithm: str) -> None:
+    """From the published rows alone: as many patients have each patient's set of labels; without it, fewer have."""
+    free, bound = (sets_of(released(algorithm, linked_k)) for linked_k in (None, 3))
+    alike = list(bound.values())
+    assert min(alike.count(labels) for labels in alike) >= 3
+    before = list(free.values())
+    assert min(before.count(labels) for labels in before) < 3
+
+
+@pytest.mark.parametrize("algorithm", ["optimal", "top-down", "auto"])
+def test_the_verifier_finds_the_same(algorithm: str) -> None:
+    """What the release reaches is stated, and counted by both implementations alike."""
+    found = released(algorithm, 3)
+    assert found.privacy[0]["achieved"]["linked_k"] == linked(found.recoding.classes).fewest >= 3
+
+
+def test_it_costs_less_than_uniting_classes() -> None:
+    """Gathering persons keeps classes apart: far more are left than full-domain generalization leaves."""
+    assert len(released("top-down", 3).recoding.classes) > 3 * len(released("optimal", 3).recoding.classes)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_with_and_without_suppression(algorithm: str) -> None:
+    """Random tables whose persons differ from row to row, with every identity model, meet the definition."""
+    random = Random(f"linked {algorithm}")
+    cases = []
+    for model in ("identity-k-anonymity", "identity-kl-diversity", "identity-alpha-beta") * 3:
+        case = random_case(random, model, algorithm)
+        case.document["privacy"][0]["linked_k"] = random.choice([2, 3, 4])
+        cases.append(case)
+    assert check_recoder(algorithm, cases=cases).total() == 9
+
+
+def test_more_than_there_are_persons_is_infeasible() -> None:
+    """A bound that nobody can meet is an error that says what could be."""
+    with pytest.raises(Infeasible, match="linked_k at most 400"):
+        released("auto", 401)
+
+
+def test_classes_of_one_person_each_end_as_one() -> None:
+    """Where everybody has a pattern of their own, everything is generalized rather than linked."""
+    rows: dict[str, list[str]] = {"person": [], "code": [], "illness": []}
+    for number, codes in enumerate(["01", "12", "23", "34", "40", "02", "13", "24"]):
+        for code in codes:
+            rows["person"].append(f"p{number}")
+            rows["code"].append(code)
+            rows["illness"].append("flu")
+    columns = {
+        "person": {"role": "individual"},
+        "code": {"role": "quasi", "hierarchy": "suppress"},
+        "illness": {"role": "plain"},
+    }
+    rule = {"model": "identity-k-anonymity", "k": 2, "linked_k": 8}
+    found = anonymize(pa.table(rows), {"columns": columns, "privacy": [rule], "algorithm": {"name": "top-down"}})
+    assert set(found.table["code"].to_pylist()) == {"*"}

@@ -1,0 +1,66 @@
+"""Who shares whose classes, held against sets; and why uniting classes never narrows it."""
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.classes import Classes
+from sfumato.linked import linked, linked_by
+
+PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 4)), max_size=40)
+
+
+def sharing(pairs: list[tuple[int, int]]) -> dict[int, int]:
+    """For each person, how many have exactly the same set of classes."""
+    where: dict[int, set[int]] = {}
+    for person, owner in pairs:
+        where.setdefault(person, set()).add(owner)
+    alike = Counter(frozenset(owners) for owners in where.values())
+    return {person: alike[frozenset(owners)] for person, owners in where.items()}
+
+
+def found_for(pairs: list[tuple[int, int]]) -> dict[int, int]:
+    """The same by our code."""
+    known = sorted(set(pairs))
+    found = linked_by(*(np.array([pair[i] for pair in known], dtype=np.int64) for i in range(2)))
+    return dict(zip(found.persons.tolist(), found.sharing.tolist(), strict=True))
+
+
+@given(PAIRS)
+def test_sets_are_compared_as_sets(pairs: list[tuple[int, int]]) -> None:
+    """The count of each person is that of a dict of sets."""
+    assert found_for(pairs) == sharing(pairs)
+
+
+@given(PAIRS, st.lists(st.integers(0, 2), min_size=5, max_size=5))
+def test_uniting_classes_never_makes_fewer(pairs: list[tuple[int, int]], into: list[int]) -> None:
+    """Who shared a person's classes still does after any classes have been united: linked_k is monotone."""
+    before, after = found_for(pairs), found_for([(person, into[owner]) for person, owner in pairs])
+    assert all(after[person] >= number for person, number in before.items())
+
+
+@given(PAIRS, st.integers(0, 4))
+def test_dropping_a_class_never_makes_fewer(pairs: list[tuple[int, int]], gone: int) -> None:
+    """Without all rows of a class, as full-domain algorithms suppress, whoever is still there is shared no less."""
+    before, after = found_for(pairs), found_for([(person, owner) for person, owner in pairs if owner != gone])
+    assert all(number >= before[person] for person, number in after.items())
+
+
+def test_dropping_rows_may_make_fewer() -> None:
+    """Without one person's rows in a class, that person and those who were like them stand alone."""
+    whole = [(0, 0), (1, 0), (0, 1), (1, 1)]
+    assert (min(found_for(whole).values()), min(found_for(whole[1:]).values())) == (2, 1)
+
+
+def test_without_persons_a_class_is_shared_by_its_rows() -> None:
+    """Where rows name nobody each row is a person's."""
+    found = linked(Classes(np.array([2, 3])))
+    assert found.sharing.tolist() == [2, 2, 3, 3, 3]
+    assert (found.fewest, found.below(3)) == (2, 2)
+
+
+def test_nobody_is_shared_by_nobody() -> None:
+    """A table without rows has no fewest."""
+    assert linked(Classes(np.array([]))).fewest == 0
