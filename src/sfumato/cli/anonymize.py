@@ -24,17 +24,16 @@ def anonymize(
     from sfumato.policy import load
     from sfumato.release import prepare
     from sfumato.release.folder import check_target
-    from sfumato.release.tables import warnings
+    from sfumato.release.key_file import check_apart
 
     if engine != "duckdb":
         raise InputError(f"--engine {engine} is not in this version; use duckdb")
     check_target(out, force=force)
     rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed)
+    check_apart(rules, out)
     with progress(rules.search.name, quiet=as_json) as bar:
         release = prepare(None, rules, progress=bar)
         release.save(out, force=force)
     show_release(release, out, as_json=as_json)
-    for sentence in warnings(release):
+    for sentence in release.warnings:
         warn(sentence)
-    if rules.search.seed is not None:
-        warn("a seed was used, so whoever guesses it can undo the shuffling: for tests and papers, not to publish")

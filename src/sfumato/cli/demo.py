@@ -11,7 +11,7 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
 ) -> None:
     """Publish a built-in hospital table: from raw rows to a verified release and its report."""
-    from sfumato.cli.printing import progress
+    from sfumato.cli.printing import progress, warn
     from sfumato.cli.show import show_release
     from sfumato.datasets import hospital, hospital_policy
     from sfumato.policy import load
@@ -24,3 +24,5 @@ def demo(
         release = prepare(hospital(), rules, progress=bar)
         release.save(out, force=force)
     show_release(release, out, as_json=False)
+    for sentence in release.warnings:
+        warn(sentence)

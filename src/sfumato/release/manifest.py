@@ -16,6 +16,7 @@ from sfumato.policy import Policy, Role
 from sfumato.recode import Recoding
 from sfumato.release.audit import how_found
 from sfumato.release.dictionary import covers
+from sfumato.release.key_file import JOINED, is_keyed
 from sfumato.release.promised import requirements
 from sfumato.release.published import Cells, Published
 from sfumato.release.tables import class_id, reveals
@@ -74,7 +75,7 @@ def draft(
         "rows": next(iter(tables.values())).rows,
         "classes": len(recoding.classes),
         "promise": requirements(policy),
-        "protects": _protects(recoding),
+        "protects": _protects(recoding) + (f" {JOINED}" if is_keyed(policy) else ""),
         "algorithm": recoding.algorithm,
         **how_found(recoding, levels=False),
         "suppression_limit": float(policy.search.suppression),
@@ -142,6 +143,8 @@ def _column(name: str, published: Published, recoding: Recoding, policy: Policy)
     entry: dict[str, Any] = {"name": name, "role": str(role), "type": str(_plain_type(published.types[name]))}
     if role is Role.SENSITIVE and policy.columns[name].hierarchy is not None:
         entry["hierarchy"] = True  # its order is that of the hierarchy, which stays inside
+    if role is Role.INDIVIDUAL:
+        entry["pseudonyms"] = "keyed" if is_keyed(policy) else "random"
     if role is not Role.QUASI:
         return entry
     if recoding.levels is not None and recoding.group is None:

@@ -17,6 +17,7 @@ from sfumato.keys import Codes, narrow
 from sfumato.policy import Policy, Role
 from sfumato.randomness import Randomness
 from sfumato.recode import Labels, Recoding
+from sfumato.release.pseudonyms import Key, pseudonyms
 from sfumato.table import Table
 from sfumato.table.frames import restore
 
@@ -89,18 +90,21 @@ class Published:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What was drawn at random for a release: an order of all rows for each table, and a pseudonym for each person."""
+    """What was drawn for a release: an order of all rows for each table, and a pseudonym for each person."""
 
     orders: tuple[IntArray, ...]
     pseudonyms: list[str]
     randomness: Randomness
 
     @classmethod
-    def for_tables(cls, encoded: Encoded, randomness: Randomness, tables: int) -> "Drawn":
-        """Draw for every row and person, published or not: what is suppressed later simply falls out."""
-        persons = encoded.individual.width if encoded.individual else 0
+    def for_tables(cls, encoded: Encoded, randomness: Randomness, tables: int, key: Key | None = None) -> "Drawn":
+        """Draw for every row and person, published or not: what is suppressed later simply falls out.
+
+        Under a key a pseudonym is not drawn but made of the person's name.
+        """
+        persons = encoded.individual.texts if encoded.individual else ()
         orders = tuple(randomness.permutation(encoded.rows) for _ in range(tables))
-        return cls(orders, randomness.pseudonyms(persons), randomness)
+        return cls(orders, pseudonyms(persons, randomness, key), randomness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,11 +179,10 @@ def _is_exact(column: Coded, labels: Labels, order: IntArray) -> bool:
 
 def _persons(codes: Codes, pseudonyms: list[str]) -> Cells:
     """Pseudonyms, listed in an order of their own: that of the persons' true names must not travel either."""
-    names = np.array(pseudonyms)
-    order = np.argsort(names)
-    place = np.empty(len(names), dtype=np.int64)
-    place[order] = np.arange(len(names))
-    return _cells(narrow(place, len(names)).take(codes), texts(names[order].tolist()))
+    order = np.argsort(np.array(pseudonyms, dtype=np.bytes_))  # they are ASCII, and sorted faster so
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return _cells(narrow(place, len(order)).take(codes), texts([pseudonyms[person] for person in order.tolist()]))
 
 
 def _cells(codes: Codes, values: Any) -> Cells:

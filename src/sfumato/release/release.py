@@ -17,12 +17,14 @@ from sfumato.recode import Recoding, recode
 from sfumato.release import manifest
 from sfumato.release.audit import audit
 from sfumato.release.folder import staged
+from sfumato.release.key_file import check_apart, key_of
 from sfumato.release.promised import promise
 from sfumato.release.published import Drawn, Published, Publisher
 from sfumato.release.tables import class_id, layout, publish
-from sfumato.risk import Risk, risk_of
+from sfumato.release.warnings import warnings
+from sfumato.risk import DEFAULT_K, Persons, Risk, asked_k, persons_of, risk_of
 from sfumato.split import Tie, anatomy, lossy, of_recoding, ties
-from sfumato.table import Table, from_frame, read
+from sfumato.table import Table, from_frame, read, repeats
 from sfumato.table.read import digest
 from sfumato.utility import Utility, measure
 from sfumato.verifier import Verdict, verify, verify_accounts, verify_table, verify_tables
@@ -35,7 +37,8 @@ class Release:
     """What is published of a table, and the account of it.
 
     `table`, or `nss` and `ss` where the form is of two tables, are of the kind that came in. Nobody gets to see them
-    before the verifier has passed them. `tables` are all of them by the name of their file.
+    before the verifier has passed them. `tables` are all of them by the name of their file. `repeats` are identifiers
+    that name somebody in several rows, with the rows for each value.
     """
 
     policy: Policy
@@ -45,6 +48,7 @@ class Release:
     tables: Mapping[str, Published]
     input_digest: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    repeats: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def table(self) -> Any:
@@ -100,6 +104,18 @@ class Release:
         """The re-identification risk that is left."""
         return risk_of(self.recoding.classes)
 
+    @cached_property
+    def persons(self) -> Persons | None:
+        """The risk by person, measured with the policy's largest k or 5; ``None`` where no column names persons."""
+        if self.recoding.classes.individuals is None:
+            return None
+        return persons_of(self.recoding.classes, asked_k(self.policy.privacy) or DEFAULT_K)
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What the data holder should know before it leaves the house, a sentence each."""
+        return warnings(self)
+
     @property
     def rows(self) -> int:
         """Published rows."""
@@ -118,6 +134,7 @@ class Release:
     def save(self, folder: str | Path, *, force: bool = False) -> Path:
         """Write the release folder: whole and verified, or not at all."""
         target = Path(folder)
+        check_apart(self.policy, target)
         with staged(target, force=force) as stage:
             self._write(stage)
         return target
@@ -147,6 +164,8 @@ class Release:
 
         account["privacy"] = manifest.public_findings(self.verdict, self.recoding)
         record |= {"privacy": self.privacy, "risk": self.risk.as_json(), "seconds": dict(self.seconds)}
+        record["warnings"] = self.warnings
+        record |= {"persons": self.persons.as_json()} if self.persons else {}
         record |= {"ties": {name: asdict(tie) for name, tie in self.ties.items()}} if self.ties else {}
         _write_json(public / "manifest.json", account)
         _write_json(private / "audit.json", record | {"manifest_sha256": digest(public / "manifest.json")})
@@ -185,20 +204,23 @@ def prepare(
 ) -> Release:
     """A release that has yet to be verified: `Release.save` does it on the files, `Release.table` in memory."""
     rules = load(policy)
+    key = key_of(rules, _path(data, rules))  # first of all, so that a bad one costs nobody a search
     seconds: dict[str, float] = {}
     with _timed(seconds, "read"):
         table = _table(data, rules)
         encoded = encode(table, rules)
-    # rows are shuffled and the input is hashed while the search runs: they need no lock of Python's
+    # rows are shuffled, the input is hashed and identifiers are counted while the search runs: they need no lock of
+    # Python's
     with _timed(seconds, "search"), ThreadPoolExecutor(1) as pool:
         number = len(layout(rules, table.arrow.column_names))
-        drawn = pool.submit(Drawn.for_tables, encoded, Randomness(rules.search.seed), number)
+        drawn = pool.submit(Drawn.for_tables, encoded, Randomness(rules.search.seed), number, key)
         hashed = pool.submit(digest, table.path) if table.path else None
+        repeated = pool.submit(repeats, table, rules)
         recoding = _recoded(encoded, rules, progress)
     with _timed(seconds, "recode"):
         tables = publish(Publisher(table, encoded, recoding, rules, drawn.result()))
     input_digest = hashed.result() if hashed else None
-    return Release(rules, table, encoded, recoding, tables, input_digest, seconds)
+    return Release(rules, table, encoded, recoding, tables, input_digest, seconds, repeated.result())
 
 
 def _recoded(encoded: Encoded, policy: Policy, progress: Progress | None) -> Recoding:
@@ -210,12 +232,19 @@ def _recoded(encoded: Encoded, policy: Policy, progress: Progress | None) -> Rec
 
 
 def _table(data: Any, policy: Policy) -> Table:
-    if data is not None and not isinstance(data, str | Path):
+    path = _path(data, policy)
+    if path is None and data is not None:
         return from_frame(data, policy)
-    path = Path(data) if data is not None else policy.source.path
     if path is None:
         raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
     return read(path, policy)
+
+
+def _path(data: Any, policy: Policy) -> Path | None:
+    """The file that the rows come from; none where the caller hands them in."""
+    if data is None:
+        return policy.source.path
+    return Path(data) if isinstance(data, str | Path) else None
 
 
 def _passed(verdict: Verdict) -> Verdict:

@@ -5,8 +5,7 @@ one to a line of the other.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,9 +13,6 @@ from sfumato.arrow import numbers
 from sfumato.keys import narrow
 from sfumato.policy import Policy, Role
 from sfumato.release.published import Cells, Published, Publisher
-
-if TYPE_CHECKING:
-    from sfumato.release.release import Release
 
 _SAFE = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
@@ -52,17 +48,6 @@ def reveals(policy: Policy) -> str | None:
     """What the choice to have sensitive columns together in one table reveals, where there are several."""
     together = policy.publish.split and policy.publish.ss == "together" and len(policy.sensitive) > 1
     return TOGETHER if together else None
-
-
-def warnings(release: "Release") -> Iterator[str]:
-    """What the data holder should know of two tables before they leave the house."""
-    told = reveals(release.policy)
-    if told:
-        yield told
-    alone = int((release.recoding.classes.sizes == 1).sum())
-    if release.policy.publish.split and alone:
-        why = f"{alone:,} classes have one line, so that the two tables tell whose value it is"
-        yield f"{why}; the policy allows that: add k-anonymity, or do without refined"
 
 
 def publish(publisher: Publisher) -> dict[str, Published]:

@@ -6,6 +6,7 @@ that the release comes out as the same kind.
 
 from sfumato.table.base import Table
 from sfumato.table.frames import from_frame
+from sfumato.table.identifiers import repeats
 from sfumato.table.read import column_names, read
 
-__all__ = ["Table", "column_names", "from_frame", "read"]
+__all__ = ["Table", "column_names", "from_frame", "read", "repeats"]

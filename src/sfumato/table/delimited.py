@@ -1,5 +1,6 @@
 """CSV and TSV as people have them: any separator, BOM, quotes, embedded newlines, CRLF. Text stays text."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from sfumato.table.head import Head, head_of
 from sfumato.table.quotes import check_quotes
 
 _BLOCK = 1 << 24
+_BEGINNING = 1 << 23
 _LONGEST_RECORD = 1 << 30
 
 
@@ -26,6 +28,11 @@ def delimited_schema(path: Path, source: Source) -> Any:
 def read_delimited(path: Path, policy: Policy, columns: list[str]) -> Any:
     """Every cell as the text it is; only the texts that the policy calls missing become NULL."""
     return _Reader(path, policy, head_of(path, policy.source), columns).read()
+
+
+def begin_delimited(path: Path, policy: Policy, columns: list[str]) -> Any:
+    """The first rows, as many as stand in the first few megabytes."""
+    return _Reader(path, policy, head_of(path, policy.source), columns).begin()
 
 
 class _Reader:
@@ -50,27 +57,39 @@ class _Reader:
             except UnicodeDecodeError:
                 raise not_decodable(self.path, self.policy.source.encoding) from None
 
+    def begin(self) -> Any:
+        """The columns of the first records, up to a line's end; a record that is cut there does not count."""
+        with self.path.open("rb") as file:
+            content = file.read(_BEGINNING)
+        whole = content.rpartition(b"\n")[0] if len(content) == _BEGINNING else content
+        options = self._options() | {"parse_options": self._parse(lambda _: "skip")}
+        return arrow_csv.read_csv(pa.BufferReader(whole), **options)
+
     def _pass(self, *, threads: bool = True) -> Any:
-        table = arrow_csv.read_csv(
-            self.path,
-            read_options=arrow_csv.ReadOptions(
+        return arrow_csv.read_csv(self.path, **self._options(threads=threads)).unify_dictionaries()
+
+    def _options(self, *, threads: bool = True) -> dict[str, Any]:
+        return {
+            "read_options": arrow_csv.ReadOptions(
                 block_size=self.block, encoding=self.policy.source.encoding, use_threads=threads
             ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=self.head.separator,
-                newlines_in_values=self.quotes,
-                ignore_empty_lines=len(self.head.names) > 1,
-                invalid_row_handler=None if threads else self._keep,
-            ),
-            convert_options=arrow_csv.ConvertOptions(
+            "parse_options": self._parse(None if threads else self._keep),
+            "convert_options": arrow_csv.ConvertOptions(
                 column_types=dictionary_types(self.columns, self.policy),
                 include_columns=self.columns,
                 null_values=list(self.policy.source.null),
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),
+        }
+
+    def _parse(self, handler: Callable[[Any], str] | None) -> Any:
+        return arrow_csv.ParseOptions(
+            delimiter=self.head.separator,
+            newlines_in_values=self.quotes,
+            ignore_empty_lines=len(self.head.names) > 1,
+            invalid_row_handler=handler,
         )
-        return table.unify_dictionaries()
 
     def _keep(self, row: Any) -> str:
         self.bad = row

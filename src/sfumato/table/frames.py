@@ -36,7 +36,7 @@ def from_frame(frame: Any, policy: Policy) -> Table:
     names = _names(frame, kind)
     check_columns(names, policy)
     columns = wanted(policy, names)
-    arrow = _arrow(frame, kind, columns)
+    arrow = arrow_of(frame, kind, columns)
     check_rows(arrow)
     check_types(arrow.schema, columns)
     return Table(plain_text(arrow), kind=kind, native=frame)
@@ -79,7 +79,7 @@ def _names(frame: Any, kind: str) -> list[str]:
     return names
 
 
-def _arrow(frame: Any, kind: str, columns: list[str]) -> Any:
+def arrow_of(frame: Any, kind: str, columns: list[str]) -> Any:
     """The columns as Arrow; where that fails, the first column that cannot be is named, and none of its cells."""
     try:
         return _CONVERT[kind](frame, columns)
@@ -114,6 +114,11 @@ _CONVERT: dict[str, Callable[[Any, list[str]], Any]] = {
     "polars": lambda frame, columns: frame.select(columns).to_arrow(),
     "duckdb": _from_duckdb,
 }
+
+
+def first_rows(frame: Any, kind: str, rows: int) -> Any:
+    """The first rows of a frame, as one of the same kind."""
+    return frame.slice(0, rows) if kind == "arrow" else frame.limit(rows) if kind == "duckdb" else frame.head(rows)
 
 
 def _quoted(name: str) -> str:

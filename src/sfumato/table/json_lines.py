@@ -13,6 +13,7 @@ from sfumato.errors import DataError
 from sfumato.policy import Policy, Source
 
 _BLOCK = 1 << 22
+_BEGINNING = 1 << 23
 _LONGEST = 1 << 30
 _DEEPEST = 100
 _NESTED = re.compile(rb"[\[{][^\[{\]}]*+[\[{]")
@@ -28,6 +29,16 @@ def json_schema(path: Path, _: Source) -> Any:
 def read_json(path: Path, _: Policy, columns: list[str]) -> Any:
     """The columns."""
     return _objects(path).select(columns)
+
+
+def begin_json(path: Path, _: Policy, columns: list[str]) -> Any:
+    """The columns of the first objects, as many as stand in the first few megabytes, of a file that was read before."""
+    from pyarrow import json as arrow_json  # noqa: PLC0415 - only where a JSON file is read
+
+    with path.open("rb") as file:
+        content = file.read(_BEGINNING)
+    whole = content.rpartition(b"\n")[0] if len(content) == _BEGINNING else content
+    return arrow_json.read_json(pa.BufferReader(whole)).select(columns)
 
 
 def _objects(path: Path) -> Any:

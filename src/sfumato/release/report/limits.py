@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sfumato.release.report import two_tables
+from sfumato.release.key_file import JOINED, is_keyed
+from sfumato.release.report import persons, two_tables
 from sfumato.release.report.markup import Markup, join, names, paragraph, section, tag
 from sfumato.release.telling import tellings
 
@@ -50,14 +51,6 @@ MEMBERSHIP = (
     "The promise is for people known to be in the table; it does not hide whether someone is. It is not "
     "differential privacy."
 )
-ROWS = (
-    "What is protected is a row. If one person can have several rows, they count as several people, and the promise "
-    'is weaker than it looks: give the column that names the person role = "individual".'
-)
-PEOPLE = (
-    "Classes are counted in people. But all rows of a person carry one pseudonym, so that they can be put together: "
-    "a sequence of rows can be unique where no single row is. Shares of sensitive values are counted in rows."
-)
 
 
 def limits(release: "Release") -> Markup:
@@ -73,8 +66,8 @@ def limits(release: "Release") -> Markup:
 def _limits(release: "Release") -> Iterable[Limit]:
     yield from _plain(release)
     yield from _unlimited(release)
-    yield "Rows or people", ROWS if release.encoded.individual is None else PEOPLE
-    yield "Other releases", EARLIER
+    yield from persons.limits(release)
+    yield "Other releases", EARLIER + (f" {JOINED}" if is_keyed(release.policy) else "")
     yield "Knowing the algorithm", _algorithm(release)
     yield "Knowing more", KNOWLEDGE
     if release.policy.publish.split:

@@ -108,6 +108,11 @@ def chance_of(release: "Release") -> str:
     """The promise in one sentence, and in two where a person's rows can be told to be one person's."""
     what = "line of sensitive values" if release.policy.publish.split else unit(release)
     best = f"The best chance of picking the right {what} is {chance(release.risk.highest)}"
-    if release.encoded.individual is None:
+    if release.persons is None:
         return f"{best}."
-    return f"{best}, for an adversary who knows one row of theirs; whoever knows several may do better."
+    if release.policy.publish.split:  # knowing the class is not yet knowing the line
+        return f"{best}, for an adversary who knows one row of theirs; whoever knows several may do better."
+    several = chance(1 / release.persons.linked_fewest)
+    return (
+        f"{best}, for an adversary who knows one row of theirs; for one who knows the classes of all it is {several}."
+    )

@@ -3,12 +3,13 @@
 from typing import TYPE_CHECKING
 
 from sfumato.classes import Classes
+from sfumato.release.report import persons
 from sfumato.release.report.markup import Markup, note, section, table, tag
 from sfumato.release.report.opening import unit
 from sfumato.release.report.sizes import below, binned, bins
 from sfumato.release.report.svg import bar
 from sfumato.release.report.words import amount, chance, percent
-from sfumato.risk import Risk
+from sfumato.risk import Risk, asked_k
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -27,7 +28,8 @@ def risk(release: "Release", raw: Classes, before: Risk) -> Markup:
         f"{unit(release)} for someone in the table. Before is the input as it came; after is what is published",
         SPLIT if release.policy.publish.split else ".",
     )
-    return section("Risk, before and after", who, _figures(release, raw, before), _sizes(release, raw))
+    figures = _figures(release, raw, before)
+    return section("Risk, before and after", who, figures, *persons.figures(release, raw), _sizes(release, raw))
 
 
 def _figures(release: "Release", raw: Classes, before: Risk) -> Markup:
@@ -49,10 +51,9 @@ def _mean(classes: Classes) -> str:
 
 def _below(release: "Release", raw: Classes) -> list[tuple[str, str, str]]:
     """Rows in classes smaller than the largest k that is required."""
-    asked = [k for model in release.policy.privacy if isinstance(k := model.required.get("k"), int)]
-    if not asked:
+    k, classes = asked_k(release.policy.privacy), release.recoding.classes
+    if k is None:
         return []
-    classes, k = release.recoding.classes, max(asked)
     shown = [amount(below(one, k), one.rows) for one in (raw, classes)]
     return [(f"Rows in classes below k = {k:,}", shown[0], shown[1])]
 
