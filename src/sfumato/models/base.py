@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+
 from sfumato.classes import BoolArray, Classes, FloatArray
 from sfumato.errors import PolicyError
 from sfumato.models.keys import TEXT, keys_of
@@ -107,6 +109,11 @@ class Entry(ABC):
                 object.__setattr__(self, name, key.kind.read(given, key=name))
 
     @property
+    def looks_at(self) -> tuple[str, ...]:
+        """No sensitive column."""
+        return ()
+
+    @property
     def hereditary(self) -> bool:
         """Not in general: a part of a failing class may pass."""
         return False
@@ -135,6 +142,24 @@ class Entry(ABC):
         keys = keys_of(type(self))
         given = {name: (key, getattr(self, name)) for name, key in keys.items()}
         return {name: key.kind.dump(value) for name, (key, value) in given.items() if value != key.default}
+
+
+class Enough(Entry, ABC):
+    """An entry that asks for enough of something: rows, persons, values. A union has all that its parts have."""
+
+    @property
+    def monotone(self) -> bool:
+        """A union has no less than its parts."""
+        return True
+
+    @property
+    def hereditary(self) -> bool:
+        """A part has no more than the whole."""
+        return True
+
+    def doomed(self, classes: Classes) -> FloatArray:
+        """All of a failing class: its parts have nothing that it lacks."""
+        return (~self.holds(classes)).astype(np.float64)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray, IntArray
-from sfumato.models.base import ColumnEntry
+from sfumato.classes import BoolArray, Classes, IntArray
+from sfumato.models.base import ColumnEntry, Enough
 from sfumato.models.counts import distinct, looked_at
 from sfumato.models.keys import WHOLE
 
 
 @dataclass(frozen=True)
-class DistinctLDiversity(ColumnEntry):
+class DistinctLDiversity(Enough, ColumnEntry):
     """Every class has at least `l` different sensitive values.
 
     Guards against a class that shares one value, as the three HIV rows of the chapter's Table 20.3. It
@@ -30,16 +30,6 @@ class DistinctLDiversity(ColumnEntry):
     l: Annotated[int, WHOLE, "the fewest different values of a class"]  # noqa: E741  the field's own name
 
     @property
-    def monotone(self) -> bool:
-        """A union has all the values of its parts."""
-        return True
-
-    @property
-    def hereditary(self) -> bool:
-        """A part has no more than the whole."""
-        return True
-
-    @property
     def least(self) -> int:
         """Different values stand in different rows."""
         return self.l
@@ -52,10 +42,6 @@ class DistinctLDiversity(ColumnEntry):
     def achieved(self, classes: Classes) -> dict[str, float | int]:
         """The values of the poorest class."""
         return {"l": int(self._reached(classes).min()) if len(classes) else 0}
-
-    def doomed(self, classes: Classes) -> FloatArray:
-        """All of a failing class: its parts have no value, and no person, that it lacks."""
-        return (~self.holds(classes)).astype(np.float64)
 
     def hint(self, whole: Classes) -> str:
         """The table as one class is the richest class there is."""

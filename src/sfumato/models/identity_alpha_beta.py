@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.classes import BoolArray, Classes, FloatArray, IntArray
-from sfumato.models.base import COLUMN
+from sfumato.models.base import ColumnEntry
 from sfumato.models.counts import doom, looked_at, most, rounded_up
 from sfumato.models.exact import floor_times, fraction
 from sfumato.models.identity import IdentityEntry
@@ -14,7 +14,7 @@ from sfumato.models.keys import SHARE
 
 
 @dataclass(frozen=True)
-class IdentityAlphaBeta(IdentityEntry):
+class IdentityAlphaBeta(IdentityEntry, ColumnEntry):
     """In no class has one individual more than a share `alpha` of the rows, or one value more than a share `beta`.
 
     Guards against classes that are mostly one person's, and against learning a sensitive value: seen by rows, nobody
@@ -32,14 +32,8 @@ class IdentityAlphaBeta(IdentityEntry):
     name: ClassVar[str] = "identity-alpha-beta"
     threat: ClassVar[str] = "Someone finds a class that is mostly one person's, or is nearly sure of a sensitive value."
 
-    column: COLUMN
     alpha: Annotated[float, SHARE, "the largest share of a class that one individual may have"]
     beta: Annotated[float, SHARE, "the largest share of a class that one value may hold"]
-
-    @property
-    def looks_at(self) -> tuple[str, ...]:
-        """The sensitive column."""
-        return (self.column,)
 
     @property
     def monotone(self) -> bool:

@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import numpy as np
-
-from sfumato.classes import BoolArray, Classes, FloatArray
+from sfumato.classes import BoolArray, Classes
+from sfumato.models.base import Enough
 from sfumato.models.identity import IdentityEntry
 from sfumato.models.keys import WHOLE
 
 
 @dataclass(frozen=True)
-class IdentityKAnonymity(IdentityEntry):
+class IdentityKAnonymity(Enough, IdentityEntry):
     """Every class has rows of at least `k` different individuals.
 
     Guards against singling out where a person may have several rows: k rows of one person hide nobody. It does not
@@ -30,21 +29,6 @@ class IdentityKAnonymity(IdentityEntry):
     k: Annotated[int, WHOLE, "the fewest individuals of a class"]
 
     @property
-    def looks_at(self) -> tuple[str, ...]:
-        """No sensitive column."""
-        return ()
-
-    @property
-    def monotone(self) -> bool:
-        """A union has all the individuals of its parts."""
-        return True
-
-    @property
-    def hereditary(self) -> bool:
-        """A part has no more than the whole."""
-        return True
-
-    @property
     def least(self) -> int:
         """As many individuals have at least as many rows."""
         return max(self.k, self.linked)
@@ -56,10 +40,6 @@ class IdentityKAnonymity(IdentityEntry):
     def achieved(self, classes: Classes) -> dict[str, float | int]:
         """The individuals of the smallest class."""
         return {"k": int(classes.persons.min()) if len(classes) else 0, **self._linked(classes)}
-
-    def doomed(self, classes: Classes) -> FloatArray:
-        """All of a failing class: its parts have no individual that it lacks."""
-        return (~self.holds(classes)).astype(np.float64)
 
     def hint(self, whole: Classes) -> str:
         """The table as one class has everybody."""

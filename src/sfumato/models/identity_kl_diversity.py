@@ -3,17 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import numpy as np
-
-from sfumato.classes import BoolArray, Classes, FloatArray, IntArray
-from sfumato.models.base import COLUMN
+from sfumato.classes import BoolArray, Classes, IntArray
+from sfumato.models.base import ColumnEntry, Enough
 from sfumato.models.counts import distinct, looked_at
 from sfumato.models.identity import IdentityEntry
 from sfumato.models.keys import WHOLE
 
 
 @dataclass(frozen=True)
-class IdentityKLDiversity(IdentityEntry):
+class IdentityKLDiversity(Enough, IdentityEntry, ColumnEntry):
     """Every class has rows of at least `k` individuals, and at least `l` different sensitive values.
 
     Guards against singling out and against a class that shares one value. Values are those of the class's own rows:
@@ -30,24 +28,8 @@ class IdentityKLDiversity(IdentityEntry):
     name: ClassVar[str] = "identity-kl-diversity"
     threat: ClassVar[str] = "Someone finds a class in which all rows are a person's, or all hold one sensitive value."
 
-    column: COLUMN
     k: Annotated[int, WHOLE, "the fewest individuals of a class"]
     l: Annotated[int, WHOLE, "the fewest different values of a class"]  # noqa: E741  the field's own name
-
-    @property
-    def looks_at(self) -> tuple[str, ...]:
-        """The sensitive column."""
-        return (self.column,)
-
-    @property
-    def monotone(self) -> bool:
-        """A union has all the individuals and values of its parts."""
-        return True
-
-    @property
-    def hereditary(self) -> bool:
-        """A part has no more than the whole."""
-        return True
 
     @property
     def least(self) -> int:
@@ -65,10 +47,6 @@ class IdentityKLDiversity(IdentityEntry):
             return {"k": 0, "l": 0, **self._linked(classes)}
         fewest, poorest = int(classes.persons.min()), int(self._values(classes).min())
         return {"k": fewest, "l": poorest, **self._linked(classes)}
-
-    def doomed(self, classes: Classes) -> FloatArray:
-        """All of a failing class: its parts have no individual and no value that it lacks."""
-        return (~self.holds(classes)).astype(np.float64)
 
     def hint(self, whole: Classes) -> str:
         """The table as one class has everybody and everything."""

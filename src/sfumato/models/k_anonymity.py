@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import numpy as np
-
-from sfumato.classes import BoolArray, Classes, FloatArray
-from sfumato.models.base import Entry
+from sfumato.classes import BoolArray, Classes
+from sfumato.models.base import Enough
 from sfumato.models.keys import WHOLE
 
 
 @dataclass(frozen=True)
-class KAnonymity(Entry):
+class KAnonymity(Enough):
     """Every published row looks like at least `k` rows, itself among them.
 
     Guards against singling out. Says nothing of sensitive values: a class that shares one illness
@@ -30,21 +28,6 @@ class KAnonymity(Entry):
     k: Annotated[int, WHOLE, "the fewest rows of a class (people, where rows name individuals)"]
 
     @property
-    def looks_at(self) -> tuple[str, ...]:
-        """No sensitive column."""
-        return ()
-
-    @property
-    def monotone(self) -> bool:
-        """A union is no smaller than its parts."""
-        return True
-
-    @property
-    def hereditary(self) -> bool:
-        """A part has no more than the whole."""
-        return True
-
-    @property
     def least(self) -> int:
         """As many persons have at least as many rows."""
         return self.k
@@ -57,10 +40,6 @@ class KAnonymity(Entry):
     def achieved(self, classes: Classes) -> dict[str, float | int]:
         """The size of the smallest class."""
         return {"k": int(classes.persons.min()) if len(classes) else 0}
-
-    def doomed(self, classes: Classes) -> FloatArray:
-        """All of a failing class: its parts are smaller still."""
-        return (~self.holds(classes)).astype(np.float64)
 
     def hint(self, whole: Classes) -> str:
         """The table as one class is the largest class there is."""
