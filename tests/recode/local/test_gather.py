@@ -70,6 +70,19 @@ def test_with_and_without_suppression(algorithm: str) -> None:
     assert check_recoder(algorithm, cases=cases).total() == 9
 
 
+def test_bottom_up_marks_persons_whole() -> None:
+    """Nobody stands in several classes, and less is lost than where persons are gathered afterwards."""
+    found = {name: released(name, 3, improve=False) for name in ("bottom-up", "top-down", "progressive")}
+    assert {len(labels) for labels in sets_of(found["bottom-up"]).values()} == {1}
+    assert found["bottom-up"].utility.ncp < min(found[name].utility.ncp for name in ("top-down", "progressive"))
+
+
+def test_auto_takes_what_costs_least_when_all_is_gathered() -> None:
+    """What is cheapest before persons are gathered may not be cheapest after."""
+    each = [released(name, 3).utility.ncp for name in ("progressive", "top-down", "bottom-up", "mondrian")]
+    assert released("auto", 3).utility.ncp <= min(each) + 1e-9
+
+
 def test_more_than_there_are_persons_is_infeasible() -> None:
     """A bound that nobody can meet is an error that says what could be."""
     with pytest.raises(Infeasible, match="linked_k at most 400"):

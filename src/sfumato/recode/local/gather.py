@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.coding import Coded
 from sfumato.keys import starts
 from sfumato.linked import Linked, linked
 from sfumato.recode.local.parts import Parts
@@ -36,15 +35,9 @@ def gathered(problem: Problem, parts: Parts) -> Parts | None:
 
 def _rare(problem: Problem, found: Linked, least: int) -> BoolArray:
     """By their code, the persons whose classes too few persons share."""
-    rare = np.zeros(_column(problem).width, dtype=np.bool_)
+    rare = np.zeros(int(problem.persons.max()) + 1, dtype=np.bool_)
     rare[found.persons[found.sharing < least]] = True
     return rare
-
-
-def _column(problem: Problem) -> Coded:
-    person = problem.encoded.individual
-    assert person is not None  # noqa: S101 - who asks for linked_k has a column of individuals; for the type checker
-    return person
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +58,7 @@ class _Rows:
 
 def _step(problem: Problem, parts: Parts, rare: BoolArray) -> Parts:
     """All of them gathered who have rows in several classes; where nobody has, their classes united with others."""
-    person = problem.main(_column(problem).name).take(parts.of)
+    person = problem.persons.take(parts.of)
     lines = np.flatnonzero((parts.group >= 0) & rare.take(person))
     rows = _Rows.of(lines, person[lines])
     several = _several(rows, parts.group)

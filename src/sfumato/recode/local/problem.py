@@ -60,6 +60,13 @@ class Problem:
         held = self.bags[name].of(parts.of)
         return tally(parts.group.take(held.line), held.value, held.rows, domain)
 
+    @property
+    def persons(self) -> Codes:
+        """The person of each tuple, where there are persons."""
+        person = self.encoded.individual
+        assert person is not None  # noqa: S101 - whoever asks knows; this tells the type checker
+        return self.encoded.tuples.others[person.name]
+
     def main(self, name: str) -> Codes:
         """The value of each tuple in a column that is looked at; of a bundle, the one it holds most often."""
         return self.bags[name].main if name in self.bags else self.encoded.tuples.others[name]

@@ -1,7 +1,7 @@
 """Run a local algorithm: begin, group, settle, improve, gather, apply."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sfumato.encode import Attribute, Encoded
 from sfumato.hierarchy import Ranges, Sets
@@ -46,17 +46,37 @@ def local(encoded: Encoded, policy: Policy, name: str, progress: Progress | None
     problem = begun(posed(encoded, policy))
     if problem is None:
         return None
-    found = {each: _grouped(problem, each, progress) for each in (candidates(problem) if name == "auto" else (name,))}
-    best, *others = found
-    if others:
-        best = min(found, key=lambda each: problem.cost(found[each]))
-    parts = found[best]
+    names = candidates(problem) if name == "auto" else (name,)
+    found = [_Found(each, _grouped(problem, each, progress)) for each in names]
+    best = _cheapest(problem, found)
     if policy.search.improve:
-        parts = improved(problem, parts, progress, patient=name == "auto")
-    classes = gathered(problem, parts)
-    if classes is None:
-        return None
-    return replace(applied(problem, classes, best), improved=parts is not found[best])
+        parts = improved(problem, best.parts, progress, patient=name == "auto")
+        best = _Found(best.name, parts, improved=parts is not best.parts)
+    if problem.requirement.linked > 1:  # gathering may cost one of them more than another
+        ways = [way for each in (best, *found) if (way := each.gathered(problem))]
+        if not ways:
+            return None
+        best = _cheapest(problem, ways)
+    return replace(applied(problem, best.parts, best.name), improved=best.improved)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The classes that an algorithm has found, and whether they were improved on."""
+
+    name: str
+    parts: Parts
+    improved: bool = False
+
+    def gathered(self, problem: Problem) -> "_Found | None":
+        """The same with persons gathered whose classes too few share; nothing where that cannot be had."""
+        parts = gathered(problem, self.parts)
+        return None if parts is None else replace(self, parts=parts)
+
+
+def _cheapest(problem: Problem, found: list[_Found]) -> _Found:
+    """The one that costs least, the first of equals; a single one need not be priced."""
+    return found[0] if len(found) == 1 else min(found, key=lambda each: problem.cost(each.parts))
 
 
 def candidates(problem: Problem) -> tuple[str, ...]:
@@ -71,7 +91,8 @@ def candidates(problem: Problem) -> tuple[str, ...]:
         return ("progressive",)
     quick = problem.requirement.exact and searched(problem) and problem.start.groups == 1
     # relaxed cuts need a column without levels; orphans are too many where shares of values are bounded tightly
-    shares = any(isinstance(model, AlphaDeassociation) for model in problem.requirement.models)
+    requirement = problem.requirement
+    shares = any(isinstance(model, AlphaDeassociation) for model in requirement.models) and requirement.linked <= 1
     persons = () if problem.encoded.individual is None or shares else ("bottom-up",)
     return ("progressive", "top-down", *persons, "mondrian", *(("optimal",) if quick else ()))
 

@@ -3,6 +3,9 @@
 The paper does not say which attribute is chosen. Here every attribute that is not at its top is tried one level up,
 and the one is taken that marks the most rows for what it adds to the cost of the unmarked. Where no step marks any,
 that is the cheapest one.
+
+Where `linked_k` bounds what pseudonyms link, a person is marked with all rows at once, at the first levels at which
+they agree: so nobody stands in several classes.
 """
 
 from collections.abc import Iterator
@@ -10,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.classes import IntArray
+from sfumato.classes import BoolArray, IntArray
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.rest import Rest
@@ -66,7 +69,22 @@ def _added(rest: Rest, attribute: int) -> float:
 
 
 def _marked(rest: Rest) -> Step:
-    """The groups that pass leave, whole."""
-    taken: IntArray = np.where(rest.problem.holds(rest.parts).take(rest.parts.group), rest.parts.rows, 0)
+    """The groups that pass leave, whole; where links are bounded, only rows of persons who stand in one group."""
+    rows = rest.parts.rows if rest.problem.requirement.linked <= 1 else np.where(_gathered(rest), rest.parts.rows, 0)
+    some = replace(rest.parts, rows=rows).only(rows > 0)
+    passing = np.zeros(rest.parts.groups, dtype=np.bool_)
+    passing[np.unique(some.group)] = rest.problem.holds(some.numbered())
+    taken: IntArray = np.where(passing.take(rest.parts.group), rows, 0)
     marked = replace(rest.parts, rows=taken).only(taken > 0).numbered()
     return Step(marked, rest.without(taken))
+
+
+def _gathered(rest: Rest) -> BoolArray:
+    """Lines of persons all of whose rows are in one group."""
+    person = rest.problem.persons.take(rest.parts.of)
+    low = np.full(int(person.max(initial=0)) + 1, rest.parts.groups)
+    high = np.full_like(low, -1)
+    np.minimum.at(low, person, rest.parts.group)
+    np.maximum.at(high, person, rest.parts.group)
+    alone: BoolArray = low == high
+    return alone.take(person)
