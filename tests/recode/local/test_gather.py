@@ -9,11 +9,15 @@ import pytest
 from sfumato.checks import check_recoder
 from sfumato.checks.tables import random_case
 from sfumato.datasets import visits, visits_policy
+from sfumato.encode import encode
 from sfumato.errors import Infeasible
 from sfumato.linked import linked
 from sfumato.policy import load
 from sfumato.policy.search import FULL_DOMAIN, LOCAL
+from sfumato.recode.local import run
+from sfumato.recode.local.run import candidates, posed
 from sfumato.release import Release, anonymize
+from sfumato.table import from_frame
 
 ALGORITHMS = (*FULL_DOMAIN, *LOCAL, "auto")
 
@@ -105,3 +109,27 @@ def test_classes_of_one_person_each_end_as_one() -> None:
     rule = {"model": "identity-k-anonymity", "k": 2, "linked_k": 8}
     found = anonymize(pa.table(rows), {"columns": columns, "privacy": [rule], "algorithm": {"name": "top-down"}})
     assert set(found.table["code"].to_pylist()) == {"*"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "tried"),
+    [
+        ({"model": "identity-k-anonymity", "k": 2}, True),
+        ({"model": "alpha-k-anonymity", "k": 2, "alpha": 0.5, "column": "illness"}, False),
+    ],
+    ids=["persons", "shares"],
+)
+def test_auto_tries_bottom_up_where_persons_are(rule: dict[str, Any], tried: bool, monkeypatch: Any) -> None:
+    """With individuals it is one of those tried, unless there is an α bound; with linked_k it is the last to go."""
+    columns: dict[str, Any] = {
+        "person": {"role": "individual"},
+        "code": {"role": "quasi", "hierarchy": {"mask": "right"}},
+        "illness": {"role": "sensitive"},
+    }
+    table = pa.table({"person": ["a", "b", "c"], "code": ["11", "12", "21"], "illness": ["x", "y", "z"]})
+    linked_rule = {"model": "identity-k-anonymity", "k": 1, "linked_k": 2}
+    asked = [load({"columns": columns, "privacy": rules}) for rules in ([rule], [rule, linked_rule])]
+    problems = [posed(encode(from_frame(table, policy), policy), policy) for policy in asked]
+    assert ["bottom-up" in candidates(problem) for problem in problems] == [tried, True]
+    monkeypatch.setattr(run, "_TRIED", 0)
+    assert [candidates(problem) for problem in problems] == [("progressive",), ("bottom-up",)]

@@ -88,7 +88,7 @@ def candidates(problem: Problem) -> tuple[str, ...]:
     if not all(isinstance(axis, Tree) for axis in problem.axes):
         return "mondrian", "mondrian-relaxed"
     if len(problem.counts) > _TRIED:
-        return ("progressive",)
+        return ("bottom-up",) if problem.requirement.linked > 1 else ("progressive",)
     quick = problem.requirement.exact and searched(problem) and problem.start.groups == 1
     # relaxed cuts need a column without levels; orphans are too many where shares of values are bounded tightly
     requirement = problem.requirement
