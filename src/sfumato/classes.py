@@ -30,7 +30,7 @@ class Domain:
     itself, the last level one common root), where it has a hierarchy.
     """
 
-    values: tuple[str | None, ...]
+    values: tuple[str | None, ...] = field(repr=False)  # of persons, these are their names
     totals: IntArray
     ranks: IntArray | None = None
     places: int = 0

@@ -15,7 +15,7 @@ from sfumato.keys import Codes, narrow
 from sfumato.table import Table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coded:
     """One column: a code per row, and per code its value, as text and as it was (``None`` for NULL)."""
 

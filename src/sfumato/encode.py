@@ -13,7 +13,9 @@ from sfumato.classes import Domain, IntArray
 from sfumato.coding import Coded, code
 from sfumato.hierarchy import Hierarchy, Spec
 from sfumato.keys import Codes, Packed, count, narrow, pack
+from sfumato.persons import nameless, ranks
 from sfumato.policy import Column, Policy, Role
+from sfumato.randomness import Randomness
 from sfumato.table import Table
 
 _MANY = 1_000_000
@@ -59,7 +61,7 @@ class Tuples:
         return len(self.counts)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Encoded:
     """A table as integers: what algorithms work on.
 
@@ -90,7 +92,11 @@ def encode(table: Table, policy: Policy) -> Encoded:
         for column in sorted(policy.quasi, key=lambda column: order[column.name])
     )
     sensitive = {column.name: coded[column.name] for column in policy.sensitive}
-    individual = coded[policy.individual.name] if policy.individual else None
+    plain = {column.name: table.arrow.column(column.name) for column in policy.plain}
+    individual = None
+    if policy.individual:
+        published = [*(one.column.codes for one in quasi), *(one.codes for one in sensitive.values()), *ranks(plain)]
+        individual = nameless(coded[policy.individual.name], published, Randomness(policy.search.seed, "persons"))
     looked_at = {name for model in policy.privacy for name in model.looks_at}
     domains = {
         column.name: domain(sensitive[column.name], column, nulls)
@@ -102,7 +108,6 @@ def encode(table: Table, policy: Policy) -> Encoded:
         others[individual.name] = individual
         domains[individual.name] = plain_domain(individual)
     tuples = distinct(quasi, others)
-    plain = {column.name: table.arrow.column(column.name) for column in policy.plain}
     return Encoded(table.rows, quasi, sensitive, individual, domains, tuples, plain)
 
 

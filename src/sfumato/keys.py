@@ -153,3 +153,12 @@ def starts(ordered: NDArray[Any]) -> IntArray:
     array([0, 2])
     """
     return np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+
+
+def hashed(numbers: NDArray[Any], salt: int) -> NDArray[np.uint64]:
+    """Numbers spread over all words, by multiplying and folding; no secret, and no cryptography."""
+    with np.errstate(over="ignore"):
+        words = (numbers.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
+        words = (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+        words = (words ^ (words >> np.uint64(29))) * np.uint64(0xA24BAED4963EE407)
+        return words ^ (words >> np.uint64(32))

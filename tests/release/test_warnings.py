@@ -153,3 +153,9 @@ def test_rows_without_a_name_are_told(rules: Rules) -> None:
     persons = pa.array([None, None, *TWICE["person"].to_pylist()[2:]])
     found = warned(TWICE.set_column(0, "person", persons), rules, IDENTITY_K)
     assert found == ["2 rows have no value in 'person': they count as one person's, who gets one pseudonym"]
+
+
+def test_links_are_told_where_no_k_is_asked_for(rules: Rules) -> None:
+    """Bounds on shares name no k; persons who stand alone in their classes are told of all the same."""
+    found = warned(MOVED, rules, ALPHA_BETA)
+    assert any("a pseudonym ties a person's rows together" in sentence for sentence in found)

@@ -7,7 +7,7 @@ is a weaker but sound bound; where a model gives none (the refined α bound), no
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -125,6 +125,10 @@ class Evaluator:
     def over(self, attributes: tuple[int, ...]) -> "Evaluator":
         """The same for a subset of the attributes."""
         return Evaluator(self.encoded, self.requirement, self.metric, attributes)
+
+    def without_suppression(self) -> "Evaluator":
+        """The same where no row may go."""
+        return Evaluator(self.encoded, replace(self.requirement, limit=0), self.metric, self.roller.chosen)
 
     def frequencies(self, node: Node) -> Frequencies:
         """The frequency set at a node, from the smallest known set that it generalizes."""

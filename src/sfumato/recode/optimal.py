@@ -98,6 +98,10 @@ def optimal(evaluator: Evaluator, progress: Progress | None = None) -> Evaluatio
     """The passing node of least loss, or nothing where none passes."""
     state = _State.of(evaluator)
     state.learn(evaluator.evaluate(evaluator.lattice.top))
+    if evaluator.requirement.limit and evaluator.requirement.linked > 1:  # nothing is pruned on links where rows may go
+        first = optimal(evaluator.without_suppression())
+        if first is not None:
+            state.learn(evaluator.evaluate(first.node))
     if evaluator.requirement.limit and len(evaluator.encoded.tuples) <= _FEW:  # without it, witnesses are cheaper
         state.floor[~survivors(evaluator, _SUBSETS)] = np.inf
     while (node := _lowest(state)) is not None:

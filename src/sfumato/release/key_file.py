@@ -8,6 +8,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+
+from sfumato.coding import Coded
 from sfumato.errors import PolicyError
 from sfumato.policy import Policy
 from sfumato.policy.key import check_key
@@ -46,6 +49,14 @@ def key_of(policy: Policy, data: Path | None) -> Key | None:
     if key.weakness:
         raise _refused(named[0], f"what is in {named[1]} {key.weakness}", f"make another with {_MAKE}")
     return key
+
+
+def check_names(policy: Policy, person: Coded | None) -> None:
+    """Refuse numbers that may be printed in several ways: the same person would get several pseudonyms."""
+    named, kind = _named(policy), None if person is None else person.values.type
+    if named is not None and (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        why = f"its values are of the type {kind}, of which one number has several spellings"
+        raise _refused(named[0], why, "give whole numbers or text (a column of pandas with gaps as Int64)")
 
 
 def check_apart(policy: Policy, folder: Path) -> None:

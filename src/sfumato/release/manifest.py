@@ -33,7 +33,7 @@ PROTECTS = (
     "every requirement under 'promise'. The adversary is assumed to know that a person is in the table and that "
     "person's quasi-identifiers. Not covered: columns of role plain, knowledge of sensitive values from elsewhere, "
     "other releases about the same people. Where rows carry pseudonyms, somebody who knows several rows of a person "
-    "may find the one pseudonym that stands in all their classes."
+    "may find the one pseudonym that stands in all their classes; where 'promise' has a linked_k, so many have it."
 )
 
 SPLIT = (

@@ -24,7 +24,7 @@ from sfumato.table.frames import restore
 _ADDRESSED = (1 << 31) - 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cells:
     """One published column: codes in published order, and the value of each code that occurs, and no other."""
 
@@ -38,7 +38,7 @@ class Cells:
         return self.values.cast(kind).take(numbers(self.codes))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Published:
     """A table that leaves the house, column by column in its order.
 
@@ -88,7 +88,7 @@ class Published:
         return restore(self.table, self.arrow, self.recoded)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Drawn:
     """What was drawn for a release: an order of all rows for each table, and a pseudonym for each person."""
 

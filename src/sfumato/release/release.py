@@ -17,7 +17,7 @@ from sfumato.recode import Recoding, recode
 from sfumato.release import manifest
 from sfumato.release.audit import audit
 from sfumato.release.folder import staged
-from sfumato.release.key_file import check_apart, key_of
+from sfumato.release.key_file import check_apart, check_names, key_of
 from sfumato.release.promised import promise
 from sfumato.release.published import Drawn, Published, Publisher
 from sfumato.release.tables import class_id, layout, publish
@@ -32,7 +32,7 @@ from sfumato.verifier import Verdict, verify, verify_accounts, verify_table, ver
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """What is published of a table, and the account of it.
 
@@ -49,6 +49,10 @@ class Release:
     input_digest: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     repeats: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """In one line, and without a row: what is printed or logged may go anywhere."""
+        return f"<Release of {self.rows:,} rows in {len(self.recoding.classes):,} classes by {self.recoding.algorithm}>"
 
     @cached_property
     def table(self) -> Any:
@@ -209,6 +213,7 @@ def prepare(
     with _timed(seconds, "read"):
         table = _table(data, rules)
         encoded = encode(table, rules)
+    check_names(rules, encoded.individual)
     # rows are shuffled, the input is hashed and identifiers are counted while the search runs: they need no lock of
     # Python's
     with _timed(seconds, "search"), ThreadPoolExecutor(1) as pool:

@@ -92,7 +92,9 @@ def _by_rows(release: "Release", persons: Persons, *, linked: bool) -> str:
 def _linked(release: "Release", persons: Persons) -> str | None:
     """Persons whom their pseudonym singles out among fewer than k, where nothing bounds it or rows were parted."""
     parted, bound = parting(release), any(model.linked > 1 for model in release.policy.privacy)
-    if not persons.linked or not (parted or (asked_k(release.policy.privacy) and not bound)):
+    narrower = persons.linked_fewest < int(release.recoding.classes.persons.min(initial=persons.persons))
+    told = parted or (not bound and (narrower or asked_k(release.policy.privacy)))
+    if not persons.linked or not told:
         return None
     who = f"fewer than {persons.k:,} persons share the classes of {persons.linked:,} of {persons.persons:,} persons"
     why = "whoever knows enough of them finds the person among so few"

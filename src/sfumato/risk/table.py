@@ -31,7 +31,7 @@ def risk_by_policy(path: Path, policy: Policy, *, k: int | None = None) -> Table
     """The risk over a policy's quasi-identifiers; by persons where it names an individual column.
 
     `k` is the policy's largest unless it is given, and a common one where the policy has none. The individual column
-    may be missing, as it is in the sensitive values of a release of two tables: rows are counted then.
+    may be missing, where somebody left it out: rows are counted then.
     """
     name = policy.individual.name if policy.individual else None
     quasi = [column.name for column in policy.quasi]
@@ -65,7 +65,7 @@ def _classes(
 ) -> Classes:
     """Count the classes that the columns form, all others left out."""
     names = column_names(path, load(_document(quasi, quasi, None, data)).source)
-    lacking = [name for name in [*quasi, *([needed] if needed else [])] if name not in names]
+    lacking = [name for name in [*quasi, *([] if needed is None else [needed])] if name not in names]
     if lacking:
         raise DataError(f"columns are not in the table: {listing(lacking)}{did_you_mean(lacking[0], names)}")
     rules = load(_document(names, quasi, individual if individual in names else None, data))

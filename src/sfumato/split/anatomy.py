@@ -11,6 +11,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from sfumato.classes import Classes, IntArray, tally
+from sfumato.coding import Coded
 from sfumato.encode import Encoded
 from sfumato.errors import Infeasible
 from sfumato.linked import linked
@@ -21,6 +22,9 @@ from sfumato.recode.evaluate import Requirement
 from sfumato.recode.plan import Recoding, labels_at
 from sfumato.split.apart import apart
 from sfumato.split.buckets import bucket_size
+
+_DEALS = 8
+"""So often buckets are dealt anew where persons or distances do not meet the policy in them."""
 
 _INSTEAD = 'publish by lossy join instead, with [publish] form = "lossy-join"'
 
@@ -37,17 +41,27 @@ def anatomy(encoded: Encoded, policy: Policy) -> Recoding:
     gone = int(np.maximum(piles.counts - cap, 0).sum())
     if not cap or gone > requirement.limit:
         raise _infeasible(piles, size, column.name, requirement)
-    group = piles.dealt(size, cap)
-    if encoded.individual is not None:
-        group = apart(group, encoded.individual.codes, column.codes, randomness)
-    classes = counted(encoded, group)
-    if not requirement.holds(classes).all():
-        raise Infeasible(f"buckets of {size} different values of '{column.name}' do not meet the policy; {_INSTEAD}")
+    for _ in range(_DEALS):  # what chance spoils, chance may mend
+        group = _dealt(encoded, Piles.of(column.codes, column.width, randomness), column, size)
+        classes = counted(encoded, group)
+        if requirement.holds(classes).all():
+            break
+    else:
+        why = f"buckets of {size} different values of '{column.name}' do not meet the policy"
+        raise Infeasible(f"{why}, though dealt {_DEALS} times; {_INSTEAD}")
     if not requirement.links(classes):
         why = f"buckets are drawn at random, so that fewer than linked_k = {requirement.linked} persons share theirs"
         raise Infeasible(f"{why}; {_INSTEAD}", nearest={"linked_k": float(linked(classes).fewest)})
     exact = {attribute.name: labels_at(attribute, 0) for attribute in encoded.quasi}
     return Recoding("anatomy", exact, group >= 0 if gone else None, classes, group=group)
+
+
+def _dealt(encoded: Encoded, piles: "Piles", column: Coded, size: int) -> IntArray:
+    """The bucket of each row, -1 where it is suppressed; no person twice in a bucket where that can be had."""
+    group = piles.dealt(size, piles.cap(size))
+    if encoded.individual is None:
+        return group
+    return apart(group, encoded.individual.codes, column.codes, piles.randomness)
 
 
 def counted(encoded: Encoded, group: IntArray) -> Classes:

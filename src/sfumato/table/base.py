@@ -11,7 +11,7 @@ from sfumato.errors import DataError, did_you_mean, listing
 from sfumato.policy import Policy, Role
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """The columns a policy may use, as Arrow, and the object they came from.
 

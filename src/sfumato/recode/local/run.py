@@ -51,9 +51,9 @@ def local(encoded: Encoded, policy: Policy, name: str, progress: Progress | None
     best = _cheapest(problem, found)
     if policy.search.improve:
         parts = improved(problem, best.parts, progress, patient=name == "auto")
-        best = _Found(best.name, parts, improved=parts is not best.parts)
+        best = best if parts is best.parts else _Found(best.name, parts, improved=True)
     if problem.requirement.linked > 1:  # gathering may cost one of them more than another
-        ways = [way for each in (best, *found) if (way := each.gathered(problem))]
+        ways = [way for each in dict.fromkeys((best, *found)) if (way := each.gathered(problem))]
         if not ways:
             return None
         best = _cheapest(problem, ways)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.classes import BoolArray, IntArray
-from sfumato.keys import Codes, starts
+from sfumato.keys import Codes, hashed, starts
 from sfumato.recode.lattice import Node
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
@@ -117,13 +117,4 @@ class Waiting:
 
 def stacked(steps: list[IntArray], axis: int) -> Hashes:
     """Per step and leaf a hash, the same for leaves that are one at that step."""
-    return np.stack([_hashed(step, (axis << 40) + (place << 32) + 1) for place, step in enumerate(steps)])
-
-
-def _hashed(numbers: IntArray, salt: int) -> Hashes:
-    """Numbers spread over all words, by multiplying and folding."""
-    with np.errstate(over="ignore"):
-        words = (numbers.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
-        words = (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
-        words = (words ^ (words >> np.uint64(29))) * np.uint64(0xA24BAED4963EE407)
-        return words ^ (words >> np.uint64(32))
+    return np.stack([hashed(step, (axis << 40) + (place << 32) + 1) for place, step in enumerate(steps)])
