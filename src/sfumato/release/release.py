@@ -210,18 +210,18 @@ def prepare(
     rules = load(policy)
     key = key_of(rules, _path(data, rules))  # first of all, so that a bad one costs nobody a search
     seconds: dict[str, float] = {}
-    with _timed(seconds, "read"):
-        table = _table(data, rules)
-        encoded = encode(table, rules)
-    check_names(rules, encoded.individual)
-    # rows are shuffled, the input is hashed and identifiers are counted while the search runs: they need no lock of
-    # Python's
-    with _timed(seconds, "search"), ThreadPoolExecutor(1) as pool:
-        number = len(layout(rules, table.arrow.column_names))
-        drawn = pool.submit(Drawn.for_tables, encoded, Randomness(rules.search.seed), number, key)
-        hashed = pool.submit(digest, table.path) if table.path else None
-        repeated = pool.submit(repeats, table, rules)
-        recoding = _recoded(encoded, rules, progress)
+    # identifiers are counted, rows are shuffled and the input is hashed by the way: they need no lock of Python's
+    with ThreadPoolExecutor(2) as pool:
+        with _timed(seconds, "read"):
+            table = _table(data, rules)
+            repeated = pool.submit(repeats, table, rules)
+            encoded = encode(table, rules)
+            check_names(rules, encoded.individual)
+        with _timed(seconds, "search"):
+            number = len(layout(rules, table.arrow.column_names))
+            drawn = pool.submit(Drawn.for_tables, encoded, Randomness(rules.search.seed), number, key)
+            hashed = pool.submit(digest, table.path) if table.path else None
+            recoding = _recoded(encoded, rules, progress)
     with _timed(seconds, "recode"):
         tables = publish(Publisher(table, encoded, recoding, rules, drawn.result()))
     input_digest = hashed.result() if hashed else None
