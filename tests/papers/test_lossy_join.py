@@ -88,7 +88,8 @@ def test_tables_4_to_6_nss_and_ss(release: Release) -> None:
     for key, illness in zip(*release.ss.to_pydict().values(), strict=True):
         bags.setdefault(key, Counter())[illness] += 1
     found = [(lines[key], bags[key]) for key in lines]
-    assert sorted(found, key=repr) == sorted(CLASSES, key=repr)
+    # not by how sets print, which varies from run to run
+    assert sorted(found, key=lambda one: sorted(one[0])) == sorted(CLASSES, key=lambda one: sorted(one[0]))
 
 
 def test_table_7_the_join(release: Release, tmp_path: Path) -> None:
