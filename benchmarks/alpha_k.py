@@ -6,7 +6,6 @@ where --out says so.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 from benchmarks.alpha_k_page import claims, page, plots
 from benchmarks.alpha_k_runs import ALGORITHMS, ALPHAS, SIZES, Adult, Algorithm, Point, measured, points
-from benchmarks.record import described
+from benchmarks.record import described, keep_experiment
 
 HERE = Path(__file__).parent
 _QUICK = ((0.3, 0.5, 0.9), (2, 5, 8))
@@ -37,12 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _kept(run: dict[str, Any], out: Path) -> str:
     """Write figures, page and plots into `out`."""
-    out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(run | {"claims": claims(run)}, indent=1, ensure_ascii=False) + "\n"
-    (out / "results-alpha-k.json").write_text(text, encoding="utf-8")
-    written = page(run, plots(run, out / "figures"))
-    (out / "RESULTS-alpha-k.md").write_text(written, encoding="utf-8")
-    return written
+    return keep_experiment(out, "alpha-k", run | {"claims": claims(run)}, page(run, plots(run, out / "figures")))
 
 
 def _shown(adult: Adult, point: Point, algorithm: Algorithm, *, repeat: int) -> dict[str, Any]:

@@ -6,7 +6,6 @@ kept beside this file; another only where --out says so.
 """
 
 import argparse
-import json
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ from benchmarks.identity_points import QUICK, Grid, Point, points
 from benchmarks.identity_runs import Experiment
 from benchmarks.identity_times import OURS, YARDSTICK, Timing
 from benchmarks.lossy_join_runs import Adult
-from benchmarks.record import described
+from benchmarks.record import described, keep_experiment
 
 HERE = Path(__file__).parent
 _PEOPLE = 40_000
@@ -50,12 +49,7 @@ def _timing(experiment: Experiment, options: argparse.Namespace) -> Timing:
 
 def _kept(run: dict[str, Any], out: Path) -> str:
     """Write figures, page and plots into `out`."""
-    out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(run | {"checks": checks(run)}, indent=1, ensure_ascii=False) + "\n"
-    (out / "results-identity.json").write_text(text, encoding="utf-8")
-    written = page(run, plots(run, out / "figures"))
-    (out / "RESULTS-identity.md").write_text(written, encoding="utf-8")
-    return written
+    return keep_experiment(out, "identity", run | {"checks": checks(run)}, page(run, plots(run, out / "figures")))
 
 
 def _shown(experiment: Experiment, point: Point) -> dict[str, Any]:

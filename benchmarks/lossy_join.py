@@ -6,7 +6,6 @@ are reported, never asserted. A full run is kept beside this file; another only 
 """
 
 import argparse
-import json
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from benchmarks.lossy_join_large import Large
 from benchmarks.lossy_join_page import page, plots
 from benchmarks.lossy_join_points import IMPROVED, Point, points, sweeps
 from benchmarks.lossy_join_runs import Adult, cases
-from benchmarks.record import described
+from benchmarks.record import described, keep_experiment
 
 HERE = Path(__file__).parent
 _QUERIES, _LARGE = 1000, 1_000_000
@@ -46,15 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _kept(run: dict[str, Any], out: Path) -> str:
     """Write figures, page and plots into `out`."""
-    out.mkdir(parents=True, exist_ok=True)
-    text = (
-        json.dumps(run | {"orders": list(orders(run)), "trends": list(trends(run))}, indent=1, ensure_ascii=False)
-        + "\n"
-    )
-    (out / "results-lossy-join.json").write_text(text, encoding="utf-8")
-    written = page(run, plots(run, out / "figures"))
-    (out / "RESULTS-lossy-join.md").write_text(written, encoding="utf-8")
-    return written
+    figures = run | {"orders": list(orders(run)), "trends": list(trends(run))}
+    return keep_experiment(out, "lossy-join", figures, page(run, plots(run, out / "figures")))
 
 
 def _shown(figures: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:

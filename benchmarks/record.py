@@ -51,3 +51,12 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _rounded(one) for key, one in value.items()}
     return value
+
+
+def keep_experiment(out: Path, name: str, figures: Mapping[str, Any], written: str) -> str:
+    """Write the figures of an experiment and the page on it into `out`, and give the page back."""
+    out.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(figures, indent=1, ensure_ascii=False) + "\n"
+    (out / f"results-{name}.json").write_text(text, encoding="utf-8")
+    (out / f"RESULTS-{name}.md").write_text(written, encoding="utf-8")
+    return written

@@ -6,7 +6,6 @@ asserted. A full run is kept beside this file; another only where --out says so.
 """
 
 import argparse
-import json
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from typing import Any
 from benchmarks.case import Case, Method, Target
 from benchmarks.cases import SALARY, M
 from benchmarks.jobs import Bench
-from benchmarks.record import described
+from benchmarks.record import described, keep_experiment
 from benchmarks.scale_page import page, plot, verdicts
 
 HERE = Path(__file__).parent
@@ -63,12 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _kept(run: dict[str, Any], chosen: Sequence[Case], out: Path) -> str:
     """Write figures, page and plot into `out`."""
-    out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(run | {"verdicts": verdicts(run, chosen)}, indent=1, ensure_ascii=False) + "\n"
-    (out / "results-scale.json").write_text(text, encoding="utf-8")
-    written = page(run, chosen, plot(run, out / "figures"))
-    (out / "RESULTS-scale.md").write_text(written, encoding="utf-8")
-    return written
+    figures = run | {"verdicts": verdicts(run, chosen)}
+    return keep_experiment(out, "scale", figures, page(run, chosen, plot(run, out / "figures")))
 
 
 def _shown(bench: Bench, case: Case) -> dict[str, Any]:

@@ -42,10 +42,11 @@ def anatomy(encoded: Encoded, policy: Policy) -> Recoding:
     if not cap or gone > requirement.limit:
         raise _infeasible(piles, size, column.name, requirement)
     for _ in range(_DEALS):  # what chance spoils, chance may mend
-        group = _dealt(encoded, Piles.of(column.codes, column.width, randomness), column, size)
+        group = _dealt(encoded, piles, column, size)
         classes = counted(encoded, group)
         if requirement.holds(classes).all():
             break
+        piles = Piles.of(column.codes, column.width, randomness)
     else:
         why = f"buckets of {size} different values of '{column.name}' do not meet the policy"
         raise Infeasible(f"{why}, though dealt {_DEALS} times; {_INSTEAD}")
