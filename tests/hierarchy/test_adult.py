@@ -59,3 +59,14 @@ def test_age(distinct: dict[str, list[str | None]]) -> None:
     """Ages fall into the bins of the policy's example."""
     tree = Intervals([5, 10, 20], domain=[17, 90]).bind(distinct["age"], column="age")
     assert (tree.height, len(tree.labels[1])) == (4, 16)
+
+
+def test_every_label_has_a_path(adult: Path) -> None:
+    """In no file a text stands in two branches, so that every label has the path that its lines give."""
+    for path in sorted((adult / "hierarchies").glob("*.csv")):
+        spec = File(path)
+        for level in range(len(spec.lines[0]) - 1):
+            paths = spec.paths([line[level] for line in spec.lines], column=path.stem, nulls=[])
+            assert [found and found[level - len(spec.lines[0]) :] for found in paths] == [
+                line[level:] for line in spec.lines
+            ]

@@ -11,6 +11,8 @@ from sfumato.errors import HierarchyError, listing
 
 ROOT = "*"
 Label = str | None
+# From a label up to the root.
+Branch = tuple[Label, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,14 @@ class Spec(Protocol):
 
     def bind(self, values: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> Hierarchy:
         """The hierarchy over exactly these distinct values, or a HierarchyError that lists all misfits."""
+        ...
+
+    def paths(self, labels: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> list[Branch | None]:
+        """For each label as it was published, of whatever level, its path: the label, its parent and so on to ``*``.
+
+        It is what :meth:`bind` has from the lowest level on at which the text stands, and none where no value that
+        can be bound has such a label. A label that may be two things is a HierarchyError that lists all of these.
+        """
         ...
 
 

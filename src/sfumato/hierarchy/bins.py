@@ -63,9 +63,10 @@ class Bins:
         >>> bins.label(35, 40), bins.label(35, 36), bins.label(-5, 0), bins.label(-math.inf, 20)
         ('35-39', '35', '[-5, 0)', '<20')
         """
-        if math.isinf(low):
+        # By comparison: isinf would make a float of a whole number of any size.
+        if low == -math.inf:
             return f"<{self._text(high)}"
-        if math.isinf(high):
+        if high == math.inf:
             return f"{self._text(low)}+" if low >= 0 else f"[{self._text(low)}, inf)"
         if not self.whole or low < 0 or low % self.scale or high % self.scale:
             return f"[{self._text(low)}, {self._text(high)})"
@@ -115,8 +116,10 @@ class Bins:
         return math.inf if number >= self.top else (number - self.origin) // width
 
     def _bounds(self, place: Bound, width: int) -> tuple[Bound, Bound]:
-        if math.isinf(place):
-            return (place, self.bottom) if place < 0 else (self.top, place)
+        if place == -math.inf:
+            return place, self.bottom
+        if place == math.inf:
+            return self.top, place
         start = self.origin + place * width
         return max(start, self.bottom), min(start + width, self.top)
 

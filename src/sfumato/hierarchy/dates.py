@@ -1,36 +1,14 @@
 """Dates and timestamps in units of the calendar: 1970-03-15 → 1970-03 → 1970 → 1970s → ``*``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import ClassVar
 
-from sfumato.errors import PolicyError, did_you_mean
-from sfumato.hierarchy.base import Hierarchy, Label, build, ranked, refuse
-
-
-def _week(moment: datetime) -> str:
-    year, week, _ = moment.isocalendar()
-    return f"{year:04}-W{week:02}"
-
-
-def _century(moment: datetime) -> str:
-    first = moment.year // 100 * 100
-    return f"{first:04}-{first + 99:04}"
-
-
-# From the finest to the coarsest.
-_UNITS: dict[str, Callable[[datetime], str]] = {
-    "day": lambda moment: moment.date().isoformat(),
-    "week": _week,
-    "month": lambda moment: f"{moment.year:04}-{moment.month:02}",
-    "quarter": lambda moment: f"{moment.year:04}-Q{(moment.month + 2) // 3}",
-    "year": lambda moment: f"{moment.year:04}",
-    "decade": lambda moment: f"{moment.year // 10 * 10:04}s",
-    "century": _century,
-}
-_ORDER = ", ".join(_UNITS)
+from sfumato.errors import PolicyError
+from sfumato.hierarchy.base import ROOT, Branch, Hierarchy, Label, build, ranked, refuse
+from sfumato.hierarchy.paths import climb, upward
+from sfumato.hierarchy.units import UNITS, first_moment, nested
 
 
 @dataclass(frozen=True)
@@ -54,7 +32,7 @@ class Dates:
         "properties": {
             "dates": {
                 "type": "array",
-                "items": {"enum": list(_UNITS)},
+                "items": {"enum": list(UNITS)},
                 "minItems": 1,
                 "description": "The units from fine to coarse; a week lies in no month, quarter or year.",
             },
@@ -68,7 +46,7 @@ class Dates:
     }
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dates", _units(self.dates))
+        object.__setattr__(self, "dates", nested(self.dates))
         if self.format is not None and not self._tells():
             fault = f"must be a strptime format that tells the {self.dates[0]}, not {self.format!r}"
             raise PolicyError(fault, key="format")
@@ -89,8 +67,43 @@ class Dates:
         strange = [value for value, moment in zip(values, moments, strict=True) if value is not None and not moment]
         wanted = "ISO dates" if self.format is None else f"dates written as {self.format}"
         refuse(strange, column=column, fault=f"not {wanted}", remedy="mend them, or give their format")
-        levels = [[None if moment is None else _UNITS[unit](moment) for moment in moments] for unit in self.dates]
+        levels = [[None if moment is None else UNITS[unit](moment) for moment in moments] for unit in self.dates]
         return build([values, *levels], ranks=ranked(values, moments), places=len(values))
+
+    def paths(
+        self,
+        labels: Sequence[Label],
+        *,
+        column: str,
+        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
+    ) -> list[Branch | None]:
+        """The units above each date or unit; none for what is neither, and for units that are no level.
+
+        A text that reads as a date and as the label of a unit is the unit, as 1970-W11 is the week and not its
+        Monday. A format may turn such a text into a date of another unit: that is refused.
+
+        >>> Dates(["month", "year"]).paths(["1980-05-17", "1980-05", "1980s"], column="born")
+        [('1980-05-17', '1980-05', '1980', '*'), ('1980-05', '1980', '*'), None]
+        """
+        read = {text: self._readings(text) for text in dict.fromkeys(labels) if text is not None}
+        torn = [text for text, (date, unit) in read.items() if date and unit and self._torn(date, unit)]
+        fault = f"both a date written as {self.format} and a unit of the calendar that it does not lie in"
+        refuse(torn, column=column, fault=fault, remedy="write dates in another format")
+        return climb(labels, lambda text: _told(*read[text]), null=(*[None] * (len(self.dates) + 1), ROOT))
+
+    def _readings(self, text: str) -> tuple[Branch | None, Branch | None]:
+        """The paths of a text as a date and as the label of a unit."""
+        date, first = self._moment(text), first_moment(text)
+        unit = None if first is None else upward(text, self._line(first))
+        return None if date is None else (text, *self._line(date)), unit
+
+    def _line(self, moment: datetime) -> Branch:
+        return (*(UNITS[unit](moment) for unit in self.dates), ROOT)
+
+    def _torn(self, date: Branch, unit: Branch) -> bool:
+        """Whether both readings are meant and differ; strptime reads much that nobody writes, 1987 as %y%m%d say."""
+        text = str(date[0])
+        return date[-len(unit) :] != unit and _parsed(text, self.format).strftime(self.format or "") == text
 
     def _moment(self, text: str) -> datetime | None:
         try:
@@ -100,7 +113,7 @@ class Dates:
             return None
 
     def _tells(self) -> bool:
-        probe, finest = datetime(1987, 11, 23, tzinfo=UTC), _UNITS[self.dates[0]]
+        probe, finest = datetime(1987, 11, 23, tzinfo=UTC), UNITS[self.dates[0]]
         try:
             return finest(_parsed(probe.strftime(self.format or ""), self.format)) == finest(probe)
         except (TypeError, ValueError):
@@ -113,22 +126,8 @@ def _parsed(text: str, form: str | None) -> datetime:
     return datetime.strptime(text, form)  # noqa: DTZ007 - the zone is dropped anyway
 
 
-def _units(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not value:
-        raise PolicyError(f'must be a list of units, as in ["month", "year"], not {value!r}', key="dates")
-    for unit in value:
-        if unit not in list(_UNITS):
-            hint = did_you_mean(str(unit), _UNITS)
-            raise PolicyError(f"unknown unit {unit!r}{hint or f'; the units are {_ORDER}'}", key="dates")
-    for fine, coarse in pairwise(value):
-        _nest(fine, coarse)
-    return tuple(value)
-
-
-def _nest(fine: str, coarse: str) -> None:
-    units = list(_UNITS)
-    if units.index(fine) >= units.index(coarse):
-        raise PolicyError(f"{coarse} cannot follow {fine}; the order is {_ORDER}", key="dates")
-    if fine == "week":
-        fault = f"a week does not nest in a {coarse}: it may lie in two"
-        raise PolicyError(f"{fault}; leave out week or what follows it", key="dates")
+def _told(date: Branch | None, unit: Branch | None) -> Branch | None:
+    """One of two readings: the unit, unless the date only repeats its label."""
+    if date is None or unit is None:
+        return date or unit
+    return date if date[-len(unit) :] == unit and {*date[: -len(unit)]} == {unit[0]} else unit

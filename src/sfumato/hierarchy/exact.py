@@ -4,6 +4,7 @@ import math
 import re
 from decimal import Context, Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 from sfumato.errors import PolicyError
 
@@ -63,3 +64,21 @@ def pair(value: object, key: str) -> tuple[float, float]:
     if number(value[0], key) >= number(value[1], key):
         raise PolicyError(f"must have its lowest number first, not {list(value)!r}", key=key)
     return value[0], value[1]
+
+
+def multiples(value: object) -> tuple[float, ...]:
+    """The widths of bins that nest, as they were given.
+
+    >>> multiples([5, 10])
+    (5, 10)
+    """
+    if not isinstance(value, list | tuple) or not value:
+        raise PolicyError(f"must be a list of widths, as in [5, 10, 20], not {value!r}", key="intervals")
+    widths = [number(width, "intervals") for width in value]
+    if min(widths) <= 0:
+        raise PolicyError(f"must be widths above 0, not {list(value)!r}", key="intervals")
+    for i, (fine, coarse) in enumerate(pairwise(widths)):
+        if coarse % fine:
+            fault = f"{value[i + 1]} is no multiple of {value[i]}: the bins do not nest"
+            raise PolicyError(f"{fault}; make each width a multiple of the one before", key="intervals")
+    return tuple(value)

@@ -10,10 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.errors import HierarchyError
-from sfumato.hierarchy.base import Hierarchy, Label, build, ncp, refuse
+from sfumato.hierarchy.base import Branch, Hierarchy, Label, build, ncp, refuse
 from sfumato.hierarchy.lines import Line, read
+from sfumato.hierarchy.paths import climb, nodes
 
-Paths = dict[Label, tuple[Label, ...]]
+Domain = dict[Label, Branch]
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class File:
         """
         domain = self._domain(nulls)
         if None in values:
-            domain.setdefault(None, (*[None] * (len(self.lines[0]) - 1), self.lines[0][-1]))
+            domain.setdefault(None, self._null())
         missing = [value for value in values if value not in domain]
         fault, remedy = f"not in {self.path.name}", "add a line for each to the file"
         refuse(missing, column=column, fault=fault, remedy=remedy)
@@ -68,8 +69,31 @@ class File:
         ranks = np.array([place[value] for value in values], dtype=np.int64)
         return build(levels[:-1], loss=_losses(domain), ranks=ranks, places=len(domain))
 
-    def _domain(self, nulls: Sequence[str]) -> Paths:
-        domain: Paths = {}
+    def paths(self, labels: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> list[Branch | None]:
+        """The path of each leaf or inner label of the file; none for other texts.
+
+        A text on several levels of one branch counts at the lowest. One that stands in two branches, as a leaf under
+        A and as the parent of another leaf under B, is refused, since what was published under it cannot be told.
+
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp(), "job.csv")
+        >>> _ = path.write_text("cook,service,*")
+        >>> File(path).paths(["cook", "service", "spy", None], column="job")
+        [('cook', 'service', '*'), ('service', '*'), None, (None, None, '*')]
+        """
+        domain = self._domain(nulls)
+        known, torn = nodes(domain.values())
+        fault = f"stands in two branches of {self.path.name}"
+        remedy = "give each place of it a name of its own, in the file and in the tables"
+        refuse([text for text in dict.fromkeys(labels) if text in torn], column=column, fault=fault, remedy=remedy)
+        return climb(labels, known.get, null=domain.get(None, self._null()))
+
+    def _null(self) -> Branch:
+        """NULL up to the root, where no line says otherwise."""
+        return (*[None] * (len(self.lines[0]) - 1), self.lines[0][-1])
+
+    def _domain(self, nulls: Sequence[str]) -> Domain:
+        domain: Domain = {}
         for cells in self.lines:
             leaf, path = (None, _null_path(cells, nulls)) if cells[0] in nulls else (cells[0], cells)
             if domain.setdefault(leaf, path) != path:
@@ -78,13 +102,13 @@ class File:
         return domain
 
 
-def _null_path(cells: Sequence[str], nulls: Sequence[str]) -> tuple[Label, ...]:
+def _null_path(cells: Sequence[str], nulls: Sequence[str]) -> Branch:
     """NULL as long as the line repeats a null text; only from the leaf on, where NULL is alone."""
     stays = len(list(takewhile(lambda cell: cell in nulls, cells)))
     return (*[None] * stays, *cells[stays:])
 
 
-def _losses(domain: Paths) -> list[dict[Label, float]]:
+def _losses(domain: Domain) -> list[dict[Label, float]]:
     counts = [Counter(level) for level in list(zip(*domain.values(), strict=True))[1:]]
     return [{label: ncp(n, len(domain)) for label, n in count.items()} for count in counts]
 

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar
 
 from sfumato.errors import PolicyError
-from sfumato.hierarchy.base import Hierarchy, Label, build, ranked, refuse
+from sfumato.hierarchy.base import ROOT, Branch, Hierarchy, Label, build, ranked, refuse
 from sfumato.hierarchy.bins import Bins
-from sfumato.hierarchy.exact import number, pair, ratio
+from sfumato.hierarchy.exact import multiples, number, pair, ratio
+from sfumato.hierarchy.paths import climb
+from sfumato.hierarchy.witness import Witness, bin_paths
 
 Ratio = tuple[int, int]
 
@@ -66,7 +67,7 @@ class Intervals:
     }
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "intervals", _widths(self.intervals))
+        object.__setattr__(self, "intervals", multiples(self.intervals))
         if self.domain is not None:
             object.__setattr__(self, "domain", pair(self.domain, "domain"))
         for key in ("origin", "bottom", "top"):
@@ -101,6 +102,25 @@ class Intervals:
         ranks = ranked(values, numbers)
         return build([values, *(labels for labels, _ in levels)], loss=loss, ranks=ranks, places=len(values))
 
+    def paths(
+        self,
+        labels: Sequence[Label],
+        *,
+        column: str,  # noqa: ARG002 - nothing can go wrong that would have to name it
+        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
+    ) -> list[Branch | None]:
+        """The bins above each number or bin; none for a bin in which no value that can be bound would lie.
+
+        >>> Intervals([5, 10]).paths(["37", "35-39", "36-40"], column="age")
+        [('37', '35-39', '30-39', '*'), ('35-39', '30-39', '*'), None]
+        """
+        read = {text: Witness.read(text) for text in dict.fromkeys(labels) if text is not None}
+        found = {text: witness for text, witness in read.items() if witness}
+        scale = math.lcm(*{witness.number[1] for witness in found.values()}, *self._denominators())
+        widths = [_scaled(width, scale) for width in self.intervals]
+        known = bin_paths(found, self._bins(scale, whole=self.whole, extra=0), widths)
+        return climb(labels, known.get, null=(*[None] * (len(widths) + 1), ROOT))
+
     def _read(self, values: Sequence[Label], column: str) -> list[Ratio | None]:
         ratios = [None if value is None else ratio(value) for value in values]
         read = list(zip(values, ratios, strict=True))
@@ -133,16 +153,3 @@ class Intervals:
 
 def _scaled(value: float, scale: int) -> int:
     return int(number(value, "intervals") * scale)
-
-
-def _widths(value: object) -> tuple[float, ...]:
-    if not isinstance(value, list | tuple) or not value:
-        raise PolicyError(f"must be a list of widths, as in [5, 10, 20], not {value!r}", key="intervals")
-    widths = [number(width, "intervals") for width in value]
-    if min(widths) <= 0:
-        raise PolicyError(f"must be widths above 0, not {list(value)!r}", key="intervals")
-    for i, (fine, coarse) in enumerate(pairwise(widths)):
-        if coarse % fine:
-            fault = f"{value[i + 1]} is no multiple of {value[i]}: the bins do not nest"
-            raise PolicyError(f"{fault}; make each width a multiple of the one before", key="intervals")
-    return tuple(value)

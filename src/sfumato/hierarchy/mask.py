@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.errors import PolicyError, did_you_mean
-from sfumato.hierarchy.base import ROOT, Hierarchy, Label, build, refuse
+from sfumato.hierarchy.base import ROOT, Branch, Hierarchy, Label, build, refuse
+from sfumato.hierarchy.paths import climb
 
 _SIDES = ("right", "left")
 
@@ -66,6 +67,33 @@ class Mask:
         height = self.length or max([1, *(len(value) for value in values if value is not None)])
         levels = [[value and self._masked(value, stars) for value in values] for stars in range(1, height)]
         return build([values, *levels])
+
+    def paths(
+        self,
+        labels: Sequence[Label],
+        *,
+        column: str,  # noqa: ARG002 - nothing can go wrong that would have to name it
+        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
+    ) -> list[Branch | None]:
+        """The stars of a label tell its level, and one more is set on each level above.
+
+        Without a length the path ends in the first ``*``, as it would if all values were as long as this one.
+
+        >>> Mask("right").paths(["435*", "4*50", "*"], column="zip")
+        [('435*', '43**', '4***', '*'), None, ('*',)]
+        """
+        return climb(labels, self._path, null=(*[None] * (self.length or 1), ROOT))
+
+    def _path(self, label: str) -> Branch | None:
+        stem = label.rstrip(ROOT) if self.mask == "right" else label.lstrip(ROOT)
+        stars, height = len(label) - len(stem), self.length or len(label)
+        if not label:
+            return (*[label] * max(height, 1), ROOT)
+        if not stem or ROOT in stem or len(label) > height:
+            return None
+        # Without a length the stars stand for characters, whichever; with one there may have been none.
+        value = stem if self.length else label.replace(ROOT, "0")
+        return (*(self._masked(value, level) for level in range(stars, height)), ROOT)
 
     def _check(self, values: Sequence[str], column: str) -> None:
         # A star in a value could not be told from a masked character: two values might meet and part again.

@@ -7,12 +7,13 @@ from typing import ClassVar
 from sfumato.errors import PolicyError
 from sfumato.hierarchy.base import Hierarchy, Label, build, ranked, refuse
 from sfumato.hierarchy.exact import number, pair, ratio
+from sfumato.hierarchy.paths import Unlevelled
 
 Ratio = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Ranges:
+class Ranges(Unlevelled):
     """``{ ranges = true }``: numbers, published as ranges that the algorithm chooses.
 
     `domain` is the lowest and the highest number there can be, both included. `integers` says that values are whole
@@ -110,7 +111,7 @@ class Ranges:
 
 
 @dataclass(frozen=True)
-class Sets:
+class Sets(Unlevelled):
     """``"sets"``: values without a tree, published as sets such as ``{Bern, Thun}``.
 
     >>> Sets().bind(["Bern", "Thun"], column="town").labels

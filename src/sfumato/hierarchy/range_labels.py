@@ -47,7 +47,7 @@ def write_range(low: Bound, high: Bound, *, scale: int = 1, whole: bool = False,
     >>> write_range(-math.inf, 20), write_range(65, math.inf), write_range(-math.inf, math.inf)
     ('<20', '65+', '*')
     """
-    if math.isinf(low) and math.isinf(high):
+    if low == -math.inf and high == math.inf:
         return ROOT
     if not closed:
         return Bins(scale, 0, whole=whole).label(low, high)

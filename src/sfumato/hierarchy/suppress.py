@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.hierarchy.base import Hierarchy, Label, build
+from sfumato.hierarchy.base import ROOT, Branch, Hierarchy, Label, build
+from sfumato.hierarchy.paths import climb
 
 
 @dataclass(frozen=True)
@@ -34,3 +35,17 @@ class Suppress:
         [[0, 0]]
         """
         return build([values])
+
+    def paths(
+        self,
+        labels: Sequence[Label],
+        *,
+        column: str,  # noqa: ARG002 - nothing can go wrong that would have to name it
+        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
+    ) -> list[Branch | None]:
+        """Any text is a value, but for ``*``.
+
+        >>> Suppress().paths(["Male", "*"], column="sex")
+        [('Male', '*'), ('*',)]
+        """
+        return climb(labels, lambda text: (text, ROOT), null=(None, ROOT))
