@@ -31,7 +31,7 @@ def test_every_algorithm_with_every_model(algorithm: str) -> None:
 
 def test_no_algorithm_escapes() -> None:
     """Every algorithm that there is can be named in a policy, and so is tried here."""
-    assert set(RECODERS) == {"auto", *FULL_DOMAIN, *LOCAL_ALGORITHMS}
+    assert set(RECODERS) == {"auto", "tds", *FULL_DOMAIN, *LOCAL_ALGORITHMS}
     assert set(LOCAL) == set(LOCAL_ALGORITHMS)
 
 

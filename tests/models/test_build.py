@@ -1,14 +1,14 @@
 """From a policy's entries to models, and what is said when that cannot be."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jsonschema
 import pytest
 
 from sfumato.classes import Classes
 from sfumato.errors import PolicyError
-from sfumato.models import MODELS, SCHEMA, AlphaDeassociation, KAnonymity, Model, TCloseness, build
+from sfumato.models import LINKAGE, MODELS, SCHEMA, AlphaDeassociation, KAnonymity, Model, TCloseness, build
 
 COLUMN = {"column": "illness"}
 ENTRIES: list[dict[str, Any]] = [
@@ -29,7 +29,6 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"model": ["k-anonymity"]}, "model", "is not a model"),
     ({"model": "identity-k-anonymity", "k": 0}, "k", "must be a whole number of at least 1, not 0"),
     ({"model": "identity-k-anonymity", "k": 2, "linked_k": 0}, "linked_k", "must be a whole number of at least 1"),
-    ({"model": "xy-linkability"}, "model", "is not in this version"),
     ({"model": "k-anonymity"}, "k", "is missing: the fewest rows"),
     ({"model": "k-anonymity", "kk": 2}, "kk", "is not a key of k-anonymity; did you mean k"),
     *(({"model": "k-anonymity", "k": k}, "k", "whole number") for k in (0, -1, 2.0, True, "3", None)),
@@ -97,7 +96,7 @@ def test_the_schema_is_a_schema_of_every_model() -> None:
     """It is valid, and describes each model and each key."""
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     entries: Any = SCHEMA["oneOf"]
-    assert [entry["title"] for entry in entries] == list(MODELS)
+    assert [entry["title"] for entry in entries] == [*MODELS, *LINKAGE]
     keys = [each for entry in entries for name, each in entry["properties"].items() if name != "model"]
     assert all(each["description"] for each in keys)
     assert all("Guards against" in entry["description"] for entry in entries)
@@ -125,6 +124,7 @@ def test_costs_are_read_with_null_as_empty_text(folder: Path) -> None:
     """A NULL is a value of its own in the file of costs, too."""
     entry = {"model": "t-closeness", "t": 0.4, "distance": "emd", "costs": "costs.csv", **COLUMN}
     model = build(entry, key="privacy[0]", folder=folder)
+    assert isinstance(model, TCloseness)
     classes = Classes.of([0, 0, 1], illness=["HIV", "flu", None])
     assert model.achieved(classes)["t"] == pytest.approx(2 / 3)
     assert model.holds(classes).tolist() == [True, False]
@@ -146,7 +146,9 @@ def test_costs_that_are_wrong(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "costs.csv").write_text(text, encoding="utf-8")
     entry = {"model": "t-closeness", "t": 0.4, "distance": "emd", "costs": "costs.csv", **COLUMN}
     with pytest.raises(PolicyError, match=message):
-        build(entry, key="privacy[0]", folder=tmp_path).holds(Classes.of([0, 0, 0], illness=["HIV", "flu", None]))
+        cast("Model", build(entry, key="privacy[0]", folder=tmp_path)).holds(
+            Classes.of([0, 0, 0], illness=["HIV", "flu", None])
+        )
 
 
 def test_two_models_are_equal_when_they_require_the_same() -> None:

@@ -53,12 +53,13 @@ def test_seed_has_an_end(refused: Refused) -> None:
     assert "at most" in refused("algorithm", "seed", to=1 << 20_000, key="algorithm.seed")
 
 
-@pytest.mark.parametrize("name", ["microaggregation", "tds", "condensation"])
+@pytest.mark.parametrize("name", ["microaggregation", "condensation"])
 def test_algorithms_for_later(name: str, refused: Refused) -> None:
     """An algorithm of a coming version is known, and the error names those of this one."""
     message = refused("algorithm", "name", to=name, key="algorithm.name")
     known = (
-        "auto, samarati, incognito, optimal, progressive, top-down, bottom-up, mondrian, mondrian-relaxed or anatomy"
+        "auto, samarati, incognito, optimal, progressive, top-down, bottom-up, mondrian, mondrian-relaxed, tds or "
+        "anatomy"
     )
     assert message == f"{name} is not in this version; choose {known}"
 
@@ -75,11 +76,12 @@ def test_unknown_metric(refused: Refused) -> None:
     assert message.endswith("; did you mean entropy?")
 
 
-@pytest.mark.parametrize("key", ["score", "class"])
-def test_keys_for_later(key: str, refused: Refused) -> None:
-    """The keys of algorithms of a coming version are known."""
-    message = refused("algorithm", key, to="distortion", key=f"algorithm.{key}")
-    assert message == "is not in this version; leave it out"
+def test_scores(refused: Refused) -> None:
+    """A score is one of three, and a class is what classification tells apart."""
+    assert read_search({}).score == "distortion"
+    assert read_search({"class": "illness"}).score == "classification"
+    message = refused("algorithm", "score", to="distorsion", key="algorithm.score")
+    assert message.endswith("; did you mean distortion?")
 
 
 def test_improvement_is_a_matter_of_yes_or_no(refused: Refused) -> None:

@@ -54,11 +54,11 @@ BAD = [
     ("privacy", 0, {"model": "k-anonymity"}),
     ("privacy", 0, {"model": "k-anonimity", "k": 5}),
     ("privacy", 0, "k-anonymity"),
-    ("algorithm", "name", "tds"),
+    ("algorithm", "name", "condensation"),
     ("algorithm", "suppression", 1.5),
     ("algorithm", "seed", -1),
     ("algorithm", "metric", "nonsense"),
-    ("algorithm", "score", "distortion"),
+    ("algorithm", "score", "distorted"),
     ("publish", "form", "synthetic"),
     ("publish", "ss", "both"),
     ("publish", "format", "xls"),
@@ -77,7 +77,7 @@ def test_bad_policies_are_refused(
         validate(good)
 
 
-@pytest.mark.parametrize("change", [{"colums": {}}, {"previous": []}, {"privacy": []}, {"columns": {}}])
+@pytest.mark.parametrize("change", [{"colums": {}}, {"previous": [{}]}, {"privacy": []}, {"columns": {}}])
 def test_bad_tables_are_refused(
     change: dict[str, Any], good: dict[str, Any], validate: Callable[[object], None]
 ) -> None:

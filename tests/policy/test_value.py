@@ -86,7 +86,7 @@ def test_replace_keeps_the_folder_of_the_policy(write: Callable[[str], Path]) ->
     ("change", "key"),
     [
         ({"source": "mysql://host"}, "data.source"),
-        ({"algorithm": "tds"}, "algorithm.name"),
+        ({"algorithm": "condensation"}, "algorithm.name"),
         ({"algorithm": "optimum"}, "algorithm.name"),
         ({"seed": -1}, "algorithm.seed"),
         ({"seed": True}, "algorithm.seed"),
@@ -142,11 +142,6 @@ def test_endless_dicts() -> None:
         load(endless)
 
 
-def test_previous_is_for_later(refused: Refused) -> None:
-    """Earlier releases are known, and not in this version."""
-    assert refused("previous", to=[{"name": "a"}], key="previous") == "is not in this version; leave it out"
-
-
 def test_unknown_tables(refused: Refused) -> None:
     """A misspelt table is an error that names the likely one, or lists them all."""
     assert refused("colums", to={}, key="colums") == "is not a key of a policy; did you mean columns?"
@@ -155,7 +150,7 @@ def test_unknown_tables(refused: Refused) -> None:
 def test_unknown_table_like_no_other(refused: Refused) -> None:
     """A table like no other is an error that lists those there are."""
     message = refused("zzz", to={}, key="zzz")
-    assert message == "is not a key of a policy; choose data, columns, privacy, algorithm or publish"
+    assert message == "is not a key of a policy; choose data, columns, privacy, previous, algorithm or publish"
 
 
 def test_long_texts_are_cut(refused: Refused) -> None:

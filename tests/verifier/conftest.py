@@ -133,6 +133,69 @@ class Split:
         return entry | ({"labels": labels} if role == "quasi" else {})
 
 
+class Joined:
+    """A release that was made with earlier ones, written by hand, and ways to change it.
+
+    `promise` are its requirements; all columns but those of `roles` are quasi-identifiers. Earlier tables are CSV files
+    of somebody else, joined on all columns that they share with it. What is given of the manifest stands in it.
+    """
+
+    def __init__(self, folder: Path, current: Lines, previous: Mapping[str, Lines], **manifest: Any) -> None:
+        self.written, self.folder, self.public = Written(folder), folder, folder / "public"
+        self.earlier = {name: folder.parent / f"{name}.csv" for name in previous}
+        (folder / "private").mkdir(parents=True)
+        self.public.mkdir()
+        roles, audit = manifest.pop("roles", {}), manifest.pop("audit", {})
+        (self.public / "table.csv").write_text(_csv(current), encoding="utf-8")
+        for name, lines in previous.items():
+            self.earlier[name].write_text(_csv(lines), encoding="utf-8")
+        entries = [self._entry(name, previous[name], {*current[0]}) for name in previous]
+        account = self._account(current, roles) | ({"previous": entries} if entries else {})
+        (self.public / "manifest.json").write_text(json.dumps(account | manifest))
+        paths = [{"name": name, "path": str(path)} for name, path in self.earlier.items()]
+        (folder / "private" / "audit.json").write_text(json.dumps({"previous": paths} | audit))
+        self.written.sign()
+
+    def change(self, **change: Any) -> None:
+        """Change keys of the manifest, with its hash renewed."""
+        self.written.rewrite(**change)
+        self.written.sign()
+
+    def change_previous(self, **change: Any) -> None:
+        """The same for the first of the earlier releases."""
+        first, *others = self.written.manifest["previous"]
+        self.change(previous=[first | change, *others])
+
+    def _entry(self, name: str, lines: Lines, current: set[str]) -> dict[str, Any]:
+        return {
+            "name": name,
+            "table": f"{name}.csv",
+            "sha256": hashlib.sha256(self.earlier[name].read_bytes()).hexdigest(),
+            "rows": len(lines),
+            "csv": {"separator": ",", "null": [""], "guarded": False},
+            "join": [column for column in lines[0] if column in current],
+            "inconsistent": [],
+        }
+
+    def _account(self, current: Lines, roles: Mapping[str, str]) -> dict[str, Any]:
+        quasi = [name for name in current[0] if name not in roles]
+        return {
+            "form": "generalized",
+            "table": "table.csv",
+            "columns": [{"name": name, "role": roles.get(name, "quasi"), "type": "string"} for name in current[0]],
+            "rows": len(current),
+            "classes": len({tuple(line[name] for name in quasi) for line in current}),
+            "files": {},
+            "suppression_limit": 0.0,
+            "csv": {"null": ""},
+        }
+
+
+def _csv(lines: Lines) -> str:
+    rows = [list(lines[0]), *(list(line.values()) for line in lines)]
+    return "".join(",".join(map(_cell, row)) + "\n" for row in rows)
+
+
 def _known(content: bytes) -> dict[str, Any]:
     return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
@@ -152,6 +215,16 @@ def split(tmp_path: Path) -> Callable[..., Split]:
     def make(nss: Lines, *ss: Lines, folder: str = "release", roles: Mapping[str, str], **manifest: Any) -> Split:
         stems: Sequence[str] = ["ss"] if len(ss) == 1 else [f"ss-{i}" for i in range(1, len(ss) + 1)]
         return Split(tmp_path / folder, {"nss": nss, **dict(zip(stems, ss, strict=True))}, roles, **manifest)
+
+    return make
+
+
+@pytest.fixture
+def joined(tmp_path: Path) -> Callable[..., Joined]:
+    """A function that writes a release and the earlier ones that it was made with."""
+
+    def make(current: Lines, previous: Mapping[str, Lines], *, folder: str = "release", **manifest: Any) -> Joined:
+        return Joined(tmp_path / folder, current, previous, **manifest)
 
     return make
 

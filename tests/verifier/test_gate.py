@@ -38,7 +38,7 @@ def test_the_verifier_shares_no_code_with_what_it_checks() -> None:
     """Its modules import each other, errors, the libraries that count, and the standard library."""
     import sys
 
-    for path in Path(str(sfumato.verifier.__file__)).parent.glob("*.py"):
+    for path in Path(str(sfumato.verifier.__file__)).parent.rglob("*.py"):
         for name in imported(path):
             own = name.startswith("sfumato.verifier")
             known = name in ALLOWED or name.split(".")[0] in (ALLOWED | set(sys.stdlib_module_names))

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sfumato.checks.naive import World
 from sfumato.checks.rules import COSTS, ILLNESSES, random_rule
 from sfumato.policy import Policy
-from sfumato.policy.search import RANGES, UNLEVELLED
+from sfumato.policy.search import CUTS, RANGES, UNLEVELLED
 
 Paths = dict[str | None, tuple[str | None, ...]]
 
@@ -28,6 +28,14 @@ ILLNESS_TREE: Paths = {
     None: (None, None, "*"),
 }
 METRICS = ("ncp", "distortion", "height", "precision", "discernibility", "average-class-size", "entropy")
+
+
+_SCORES: list[dict[str, str]] = [
+    {"score": "distortion"},
+    {"score": "discernibility"},
+    {"class": "income"},
+    {"class": "income", "score": "conditional"},
+]
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,8 @@ def random_case(random: Random, model: str | None = None, algorithm: str = "opti
     used = {name: _used(tree, columns[name]) for name, tree in trees.items()}
     rules = random_rules(random, model, persons=persons)
     case = Case(columns, used, _document(random, columns, rules, algorithm))
+    if algorithm in CUTS:
+        return _opened(random, case, ("tree", "tree", "ranges"), ("partition", "boxes"))
     return _opened(random, case) if algorithm in UNLEVELLED else case
 
 
@@ -126,11 +136,16 @@ def _visiting(random: Random, quasi: Mapping[str, list[str | None]]) -> dict[str
     return {**agreeing, "person": persons}
 
 
-def _opened(random: Random, case: Case) -> Case:
+def _opened(
+    random: Random,
+    case: Case,
+    kinds: Sequence[str] = ("tree", "tree", "sets", "ranges"),
+    ranges: Sequence[str] = RANGES,
+) -> Case:
     """The same with some quasi-identifiers as ranges or sets, where the algorithm does without levels."""
     columns, trees, roles = dict(case.columns), dict(case.trees), dict(case.document["columns"])
     for name in case.quasi:
-        kind = random.choice(["tree", "tree", "sets", "ranges"])
+        kind = random.choice(kinds)
         if kind == "tree":
             continue
         roles[name] = roles[name] | {"hierarchy": "sets" if kind == "sets" else {"ranges": True}}
@@ -139,7 +154,7 @@ def _opened(random: Random, case: Case) -> Case:
             columns[name] = [numbers[cell] for cell in columns[name]]
         del trees[name]
     some = any(isinstance(roles[name]["hierarchy"], dict) for name in case.quasi)
-    publish = {"ranges": random.choice(RANGES)} if some else {}
+    publish = {"ranges": random.choice(ranges)} if some else {}
     return Case(columns, trees, case.document | {"columns": roles, "publish": publish})
 
 
@@ -201,7 +216,7 @@ def _document(
         "algorithm": {
             "name": algorithm,
             "suppression": random.choice([0, 0.1, 0.3, 1]),
-            "metric": random.choice(METRICS),
+            **(random.choice(_SCORES) if algorithm in CUTS else {"metric": random.choice(METRICS)}),
             "seed": 1,
         },
     }

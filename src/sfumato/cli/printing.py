@@ -8,12 +8,13 @@ from typing import Any
 
 from rich.console import Console
 
-from sfumato.policy.search import FULL_DOMAIN, LOCAL
+from sfumato.policy.search import CUTS, FULL_DOMAIN, LOCAL
 
 Progress = Callable[[int, int], None]
 
 
 UNITS = dict.fromkeys(FULL_DOMAIN, "generalizations") | dict.fromkeys(LOCAL, "rows") | {"queries": "queries"}
+UNITS |= dict.fromkeys(CUTS, "specializations")
 """What an algorithm counts while it works."""
 
 

@@ -20,12 +20,17 @@ from sfumato.models.identity_k_anonymity import IdentityKAnonymity
 from sfumato.models.identity_kl_diversity import IdentityKLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.keys import keys_of
+from sfumato.models.linkage import ROW, Linkage, is_row
 from sfumato.models.recursive_l_diversity import RecursiveLDiversity
 from sfumato.models.schema import schema
 from sfumato.models.t_closeness import TCloseness
+from sfumato.models.xy_anonymity import XYAnonymity
+from sfumato.models.xy_linkability import XYLinkability
 
 __all__ = [
+    "LINKAGE",
     "MODELS",
+    "ROW",
     "SCHEMA",
     "AlphaDeassociation",
     "AlphaKAnonymity",
@@ -36,10 +41,14 @@ __all__ = [
     "IdentityKAnonymity",
     "IdentityKLDiversity",
     "KAnonymity",
+    "Linkage",
     "Model",
     "RecursiveLDiversity",
     "TCloseness",
+    "XYAnonymity",
+    "XYLinkability",
     "build",
+    "is_row",
 ]
 
 MODELS: dict[str, type] = {
@@ -54,13 +63,15 @@ MODELS: dict[str, type] = {
     "identity-kl-diversity": IdentityKLDiversity,
     "identity-alpha-beta": IdentityAlphaBeta,
 }
-SCHEMA: dict[str, object] = schema(MODELS)
+"""Those that judge the classes of the published table."""
 
-# Models that the policy format knows and a later version brings.
-_LATER = ("xy-",)
+LINKAGE: dict[str, type] = {"xy-anonymity": XYAnonymity, "xy-linkability": XYLinkability}
+"""Those that judge its join with earlier releases."""
+
+SCHEMA: dict[str, object] = schema(MODELS | LINKAGE)
 
 
-def build(table: Mapping[str, object], *, key: str, folder: Path) -> Model:
+def build(table: Mapping[str, object], *, key: str, folder: Path) -> Model | Linkage:
     """The model that a [[privacy]] entry asks for.
 
     Args:
@@ -79,19 +90,18 @@ def build(table: Mapping[str, object], *, key: str, folder: Path) -> Model:
     """
     try:
         model = _model(table.get("model"))
-        return cast("Model", model(**_arguments(model, table, folder)))
+        return cast("Model | Linkage", model(**_arguments(model, table, folder)))
     except PolicyError as error:
         raise PolicyError(error.message, key=f"{key}.{error.key}") from None
 
 
 def _model(name: object) -> type:
-    if isinstance(name, str) and name in MODELS:
-        return MODELS[name]
+    known = MODELS | LINKAGE
+    if isinstance(name, str) and name in known:
+        return known[name]
     if name is None:
-        raise PolicyError(f"is missing; name one of {', '.join(MODELS)}", key="model")
-    if str(name).startswith(_LATER):
-        raise PolicyError(f"{name!r} is not in this version", key="model")
-    raise PolicyError(f"{name!r} is not a model{did_you_mean(str(name), MODELS)}", key="model")
+        raise PolicyError(f"is missing; name one of {', '.join(known)}", key="model")
+    raise PolicyError(f"{name!r} is not a model{did_you_mean(str(name), known)}", key="model")
 
 
 def _arguments(model: type, table: Mapping[str, object], folder: Path) -> dict[str, object]:

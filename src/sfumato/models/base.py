@@ -8,7 +8,7 @@ is lost however it is split (`doomed`), which is what searches prune on.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -88,7 +88,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True)
-class Entry(ABC):
+class Stated:
     """One [[privacy]] entry of a policy: a frozen dataclass whose fields are its keys.
 
     >>> from sfumato.models import KAnonymity
@@ -100,13 +100,30 @@ class Entry(ABC):
     """
 
     rules: ClassVar[Mapping[str, object]] = {}  # JSON schema of what keys mean together
-    identity: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        for name, key in keys_of(type(self)).items():
+        for name, key in keys_of(self._kind).items():
             given = getattr(self, name)
             if given is not None or key.needed:
                 object.__setattr__(self, name, key.kind.read(given, key=name))
+
+    @property
+    def _kind(self) -> Any:
+        return type(self)
+
+    @property
+    def required(self) -> dict[str, object]:
+        """The keys as given; those left at what they mean anyway are left out."""
+        keys = keys_of(self._kind)
+        given = {name: (key, getattr(self, name)) for name, key in keys.items()}
+        return {name: key.kind.dump(value) for name, (key, value) in given.items() if value != key.default}
+
+
+@dataclass(frozen=True)
+class Entry(Stated, ABC):
+    """An entry about every class of the published table."""
+
+    identity: ClassVar[bool] = False
 
     @property
     def looks_at(self) -> tuple[str, ...]:
@@ -135,13 +152,6 @@ class Entry(ABC):
     @abstractmethod
     def holds(self, classes: Classes) -> BoolArray:
         """Whether each class passes."""
-
-    @property
-    def required(self) -> dict[str, object]:
-        """The keys as given; those left at what they mean anyway are left out."""
-        keys = keys_of(type(self))
-        given = {name: (key, getattr(self, name)) for name, key in keys.items()}
-        return {name: key.kind.dump(value) for name, (key, value) in given.items() if value != key.default}
 
 
 class Enough(Entry, ABC):

@@ -76,6 +76,25 @@ def _text(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
+def _share(value: object) -> bool:
+    return _real(value) and 0 < value <= 1  # type: ignore[operator]  # a real number, as has just been seen
+
+
+def _protected(value: object) -> bool:
+    """Texts, lists of texts, or a table from texts to shares; one at least."""
+    if isinstance(value, Mapping):
+        return bool(value) and all(isinstance(key, str) and _share(bound) for key, bound in value.items())
+    lines = value if isinstance(value, list | tuple) else ()
+    return bool(lines) and all(isinstance(line, str) or _texts(line) for line in lines)
+
+
+def _lists(value: Any) -> object:
+    """The same as JSON has it."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return [line if isinstance(line, str) else list(line) for line in value]
+
+
 def _texts(value: object) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(each, str) for each in value)
 
@@ -87,7 +106,7 @@ WHOLE = Kind(
 )
 SHARE = Kind(
     "a number above 0 and at most 1",
-    lambda value: _real(value) and 0 < value <= 1,
+    _share,
     {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
 )
 FACTOR = Kind("a number above 0", lambda value: _real(value) and value > 0, {"type": "number", "exclusiveMinimum": 0})
@@ -101,4 +120,24 @@ TEXTS = Kind(
     make=tuple,
     dump=list,
 )
+NAMES = Kind(
+    "a list of names of columns, one at least and none twice",
+    lambda value: _texts(value) and all(value) and len(set(value)) == len(value),
+    {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1, "uniqueItems": True},
+    make=tuple,
+    dump=list,
+)
 FLAG = Kind("true or false", lambda value: isinstance(value, bool), {"type": "boolean"})
+PROTECTED = Kind(
+    "a list of values, or a table from values to the bound of each, a number above 0 and at most 1",
+    _protected,
+    {
+        "anyOf": [
+            {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            {"type": "array", "items": {"type": "array", "items": {"type": "string"}, "minItems": 1}, "minItems": 1},
+            {"type": "object", "additionalProperties": SHARE.schema, "minProperties": 1},
+        ]
+    },
+    make=lambda value: dict(value) if isinstance(value, Mapping) else tuple(value),
+    dump=_lists,
+)

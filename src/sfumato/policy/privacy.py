@@ -11,7 +11,7 @@ from sfumato.policy.section import as_table, given
 _EXAMPLE = '[[privacy]] with model = "k-anonymity" and k = 5'
 
 
-def read_privacy(value: object, *, folder: Path) -> tuple[models.Model, ...]:
+def read_privacy(value: object, *, folder: Path) -> tuple[models.Model | models.Linkage, ...]:
     """The models that must hold, in the order of the policy; files they name are sought from `folder`.
 
     >>> read_privacy([{"model": "k-anonymity", "k": 5}], folder=Path())[0].name
@@ -24,7 +24,9 @@ def read_privacy(value: object, *, folder: Path) -> tuple[models.Model, ...]:
     return tuple(_model(table, f"privacy[{index}]", folder) for index, table in enumerate(value))
 
 
-def check_privacy(columns: Mapping[str, Column], privacy: Sequence[models.Model], tables: object) -> None:
+def check_privacy(
+    columns: Mapping[str, Column], privacy: Sequence[models.Model | models.Linkage], tables: object
+) -> None:
     """Every column that a model looks at is there and is sensitive, and persons are there where it counts them.
 
     `tables` are the [[privacy]] tables the models were read from, to find the key that names the column.
@@ -33,6 +35,8 @@ def check_privacy(columns: Mapping[str, Column], privacy: Sequence[models.Model]
     """
     written = tables if isinstance(tables, list) else [{}] * len(privacy)
     for index, (model, table) in enumerate(zip(privacy, written, strict=True)):
+        if isinstance(model, models.Linkage):
+            continue
         for name in model.looks_at:
             _check_sensitive(name, columns, f"privacy[{index}]{_naming(table, name)}")
         if model.identity and not any(column.role is Role.INDIVIDUAL for column in columns.values()):
@@ -52,7 +56,7 @@ def _check_costs(tables: Sequence[Mapping[str, object]]) -> None:
             raise PolicyError(f"{table['column']!r} has the costs {known!r} already", key=f"privacy[{index}].costs")
 
 
-def _model(value: object, key: str, folder: Path) -> models.Model:
+def _model(value: object, key: str, folder: Path) -> models.Model | models.Linkage:
     return models.build(as_table(value, key), key=key, folder=folder)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from sfumato.errors import PolicyError
 from sfumato.hierarchy import Ranges
 from sfumato.policy.columns import Column, Role
-from sfumato.policy.search import FULL_DOMAIN, UNLEVELLED
+from sfumato.policy.search import CUTS, FULL_DOMAIN, UNLEVELLED
 from sfumato.policy.section import dotted
 
 _SUCH_AS = 'as in { intervals = [5, 10, 20] }, a file or "suppress"'
@@ -41,6 +41,8 @@ def check_levels(columns: Mapping[str, Column], algorithm: str) -> None:
     if algorithm in UNLEVELLED:
         return
     for column in with_role(columns, Role.QUASI):
+        if algorithm in CUTS and isinstance(column.hierarchy, Ranges):
+            continue
         if column.hierarchy is not None and not column.hierarchy.levelled:
             why = f"has no levels, which {algorithm} needs; choose auto or mondrian as the algorithm, or give levels"
             raise PolicyError(f"{why}, {_SUCH_AS}", key=dotted("columns", column.name, "hierarchy"))
@@ -58,8 +60,9 @@ def check_meant(columns: Mapping[str, Column], algorithm: str, document: Mapping
     if "ranges" in table_of(document, "publish") and not ranges:
         way = "leave it out, or give a column hierarchy = { ranges = true }"
         raise PolicyError(f"no column is published as ranges; {way}", key="publish.ranges")
-    if table_of(document, "algorithm").get("improve") is True and algorithm in FULL_DOMAIN:
-        why = f"{algorithm} is not improved, since all values of a column keep one level"
+    if table_of(document, "algorithm").get("improve") is True and algorithm in {*FULL_DOMAIN, *CUTS}:
+        kept = "one level" if algorithm in FULL_DOMAIN else "one cut"
+        why = f"{algorithm} is not improved, since all values of a column keep {kept}"
         raise PolicyError(f"{why}; leave it out, or choose auto", key="algorithm.improve")
     _check_together(columns, algorithm, document)
 
@@ -71,7 +74,7 @@ def _check_together(columns: Mapping[str, Column], algorithm: str, document: Map
         return
     if not with_role(columns, Role.INDIVIDUAL):
         why = 'it is about the rows of a person; leave it out, or give the column that names them role = "individual"'
-    elif together is False and algorithm in FULL_DOMAIN:
+    elif together is False and algorithm in {*FULL_DOMAIN, *CUTS}:
         why = f"{algorithm} keeps all rows with equal quasi-identifiers together; leave it out"
     elif together is True and table_of(document, "publish").get("form") == "anatomy":
         why = 'anatomy deals rows out one by one; leave it out, or write [publish] form = "lossy-join"'

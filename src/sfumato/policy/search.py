@@ -8,13 +8,12 @@ from sfumato.policy.section import Section
 FULL_DOMAIN = ("samarati", "incognito", "optimal")
 LOCAL = ("progressive", "top-down", "bottom-up", "mondrian", "mondrian-relaxed")
 UNLEVELLED = ("auto", "mondrian", "mondrian-relaxed")
-RECODERS = ("auto", *FULL_DOMAIN, *LOCAL)
+CUTS = ("tds",)
+RECODERS = ("auto", *FULL_DOMAIN, *LOCAL, *CUTS)
 ALGORITHMS = (*RECODERS, "anatomy")
-LATER_ALGORITHMS = (
-    "microaggregation",
-    "tds",
-    "condensation",
-)
+LATER_ALGORITHMS = ("microaggregation", "condensation")
+SCORES = ("distortion", "discernibility", "classification", "conditional")
+CLASSIFYING = ("classification", "conditional")
 METRICS = ("ncp", "distortion", "height", "precision", "discernibility", "average-class-size", "entropy")
 FORMS = ("generalized", "lossy-join", "anatomy")
 LATER_FORMS = ("synthetic",)
@@ -22,8 +21,7 @@ TOGETHER = ("together", "apart")
 FORMATS = ("csv", "parquet")
 RANGES = ("partition", "boxes", "means")
 
-SEARCH_KEYS = ("name", "suppression", "seed", "metric", "improve", "keep_together")
-LATER_SEARCH_KEYS = ("score", "class")
+SEARCH_KEYS = ("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class")
 PUBLISH_KEYS = ("form", "format", "ranges", "ss")
 
 
@@ -32,7 +30,8 @@ class Search:
     """The algorithm, the largest share of rows it may drop, and the metric it minimizes.
 
     The share is a fraction, so that 0.1 of ten rows is one row. Without a seed, randomness is fresh. `together` says
-    whether a person's rows with equal quasi-identifiers always land in one class.
+    whether a person's rows with equal quasi-identifiers always land in one class. `score` is what top-down
+    specialization goes by, and `label` the column whose values are to be told from the others, for `classification`.
 
     >>> Search(suppression=Fraction("0.1")).suppression * 10
     Fraction(1, 1)
@@ -44,6 +43,8 @@ class Search:
     metric: str = "ncp"
     improve: bool = True
     together: bool = True
+    score: str = "distortion"
+    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def read_search(value: object) -> Search:
     >>> read_search({"name": "optimal", "suppression": 0.05}).suppression
     Fraction(1, 20)
     """
-    section = Section.of(value, "algorithm", SEARCH_KEYS, later=LATER_SEARCH_KEYS)
+    section = Section.of(value, "algorithm", SEARCH_KEYS)
+    label = section.text("class")
     return Search(
         name=section.choice("name", ALGORITHMS, later=LATER_ALGORITHMS) or "auto",
         suppression=Fraction(str(section.number("suppression", most=1) or 0)),  # as written, not as a float
@@ -81,6 +83,8 @@ def read_search(value: object) -> Search:
         metric=section.choice("metric", METRICS) or "ncp",
         improve=section.flag("improve", default=True),
         together=section.flag("keep_together", default=True),
+        score=section.choice("score", SCORES) or ("distortion" if label is None else "classification"),
+        label=label,
     )
 
 

@@ -2,7 +2,7 @@
 
 from sfumato import hierarchy, models
 from sfumato.policy.columns import Role
-from sfumato.policy.search import ALGORITHMS, FORMATS, FORMS, METRICS, RANGES, TOGETHER
+from sfumato.policy.search import ALGORITHMS, FORMATS, FORMS, METRICS, RANGES, SCORES, TOGETHER
 
 Json = dict[str, object]
 
@@ -13,13 +13,14 @@ def schema() -> Json:
     It refuses what can be told from one table alone; what tables ask of one another, `load` checks.
 
     >>> sorted(schema()["properties"])
-    ['algorithm', 'columns', 'data', 'privacy', 'publish']
+    ['algorithm', 'columns', 'data', 'previous', 'privacy', 'publish']
     """
     about = "What is published of which table, and what is promised to the people in it."
     parts: Json = {
         "data": _data(),
         "columns": _columns(),
         "privacy": _privacy(),
+        "previous": _previous(),
         "algorithm": _algorithm(),
         "publish": _publish(),
     }
@@ -102,6 +103,25 @@ def _privacy() -> Json:
     return {"description": about, "type": "array", "minItems": 1, "items": models.SCHEMA}
 
 
+def _previous() -> Json:
+    rule = {"type": "array", "items": {"type": "string", "pattern": "="}, "minItems": 2, "maxItems": 2}
+    parts: Json = {
+        "name": _text("What its columns are written with, as in tax.sex.", pattern="^[A-Za-z0-9_-]+$"),
+        "table": _text("The file of its table, as it was published.", minLength=1),
+        "inconsistent": {
+            "description": "Pairs of values that cannot be one person's, as in sex=Male and tax.test=Pregnancy.",
+            "type": "array",
+            "items": rule,
+        },
+    }
+    about = "Earlier releases about the same people, which an adversary joins with this one."
+    return {
+        "description": about,
+        "type": "array",
+        "items": {**_table("An earlier release.", parts), "required": ["name", "table"]},
+    }
+
+
 def _algorithm() -> Json:
     suppression = "The largest share of rows that may be dropped."
     seed = "For tests and papers, to get the same release again; left out, randomness is fresh."
@@ -126,6 +146,8 @@ def _algorithm() -> Json:
             "type": "boolean",
             "default": True,
         },
+        "score": _choice("What top-down specialization goes by.", SCORES),
+        "class": _text("The column that the score classification is to tell apart.", minLength=1),
     }
     return _table("How the release is sought.", parts)
 

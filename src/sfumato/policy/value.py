@@ -8,16 +8,18 @@ from typing import Self
 
 from sfumato import models
 from sfumato.policy.columns import Column, Role, read_columns
+from sfumato.policy.cuts import check_cuts
 from sfumato.policy.forms import anatomized, check_form
+from sfumato.policy.linkage import check_linkage
 from sfumato.policy.plain import plain, tables
+from sfumato.policy.previous import Previous, read_previous
 from sfumato.policy.privacy import check_privacy, read_privacy
 from sfumato.policy.rules import check_columns, check_levels, check_meant, with_role
 from sfumato.policy.search import Publish, Search, read_publish, read_search
 from sfumato.policy.section import Section, as_table
 from sfumato.policy.source import Source, read_source
 
-KEYS = ("data", "columns", "privacy", "algorithm", "publish")
-LATER = ("previous",)
+KEYS = ("data", "columns", "privacy", "previous", "algorithm", "publish")
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,9 @@ class Policy:
     """What is published of which table, and what is promised to the people in it.
 
     A policy that exists is one that makes sense: its parts are checked against each other when it is
-    made. `document` holds the tables it was read from, as JSON could, for the audit; `folder` is where
-    its paths start.
+    made. `stated` are all requirements: `privacy` those on classes, `linkage` those on the join with the earlier
+    releases, which are `previous`. `document` holds the tables it was read from, as JSON could, for the audit; `folder`
+    is where its paths start.
 
     >>> policy = Policy.read(
     ...     {
@@ -42,22 +45,24 @@ class Policy:
 
     source: Source
     columns: Mapping[str, Column]
-    privacy: tuple[models.Model, ...]
+    stated: tuple[models.Model | models.Linkage, ...]
     search: Search
     publish: Publish
     document: Mapping[str, object]
     folder: Path = Path()
+    previous: tuple[Previous, ...] = ()
 
     @classmethod
     def read(cls, policy: Mapping[str, object], *, folder: Path | None = None) -> Self:
         """The policy that these tables say; paths start at `folder`, or where the program runs."""
         document, folder = tables(policy), folder or Path()
-        Section.of(document, "", KEYS, later=LATER)
+        Section.of(document, "", KEYS)
         publish = read_publish(document.get("publish", {}))
         return cls(
             source=read_source(document.get("data", {}), folder=folder),
             columns=read_columns(document.get("columns"), folder=folder, levels=publish.form != "anatomy"),
-            privacy=read_privacy(document.get("privacy"), folder=folder),
+            stated=read_privacy(document.get("privacy"), folder=folder),
+            previous=read_previous(document.get("previous"), folder=folder),
             search=read_search(document.get("algorithm", {})),
             publish=publish,
             document=document,
@@ -66,10 +71,27 @@ class Policy:
 
     def __post_init__(self) -> None:
         check_columns(self.columns)
-        check_levels(self.columns, self.search.name)
-        check_privacy(self.columns, self.privacy, self.document.get("privacy"))
+        check_levels(self.columns, self.recoder)
+        check_privacy(self.columns, self.stated, self.document.get("privacy"))
         check_form(self.columns, self.privacy, self.document)
-        check_meant(self.columns, self.search.name, self.document)
+        check_meant(self.columns, self.recoder, self.document)
+        check_linkage(self.columns, self.stated, self.previous, self.document)
+        check_cuts(self.columns, self.recoder, self.document)
+
+    @property
+    def privacy(self) -> tuple[models.Model, ...]:
+        """The requirements on every class of the published table."""
+        return tuple(entry for entry in self.stated if not isinstance(entry, models.Linkage))
+
+    @property
+    def linkage(self) -> tuple[models.Linkage, ...]:
+        """The requirements on the join with earlier releases."""
+        return tuple(entry for entry in self.stated if isinstance(entry, models.Linkage))
+
+    @property
+    def recoder(self) -> str:
+        """The algorithm by name; ``auto`` means ``tds`` where a join has to be looked at."""
+        return "tds" if self.search.name == "auto" and self.linkage else self.search.name
 
     def with_role(self, role: Role) -> tuple[Column, ...]:
         """The columns of this role, in the order of the policy."""

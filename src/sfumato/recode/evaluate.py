@@ -60,12 +60,12 @@ class Requirement:
     @property
     def least(self) -> int:
         """The fewest rows that a passing class can have."""
-        return max(model.least for model in self.models)
+        return max((model.least for model in self.models), default=1)
 
     @property
     def linked(self) -> int:
         """The fewest persons who have to share a person's set of classes."""
-        return max(model.linked for model in self.models)
+        return max((model.linked for model in self.models), default=1)
 
     def links(self, classes: Classes) -> bool:
         """Whether as many persons as have to share each person's classes, in a table of these classes.

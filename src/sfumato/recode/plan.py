@@ -34,7 +34,8 @@ class Recoding:
     `algorithm` found it, or what it began with where it was `improved`. `levels` is there for full-domain algorithms;
     `kept` is ``None`` where no row is suppressed; `classes` are the published classes as the algorithm counted them.
     `group` is there where two tables are published: the class of each row, -1 where it is suppressed. Labels do not
-    tell it then, since they are the values themselves.
+    tell it then, since they are the values themselves. `cut` says that each column has one cut through its hierarchy,
+    and `unmatched` are the rows that match no record of the earlier releases that were looked at.
     """
 
     algorithm: str
@@ -44,6 +45,13 @@ class Recoding:
     levels: Mapping[str, int] | None = None
     improved: bool = False
     group: IntArray | None = None
+    cut: bool = False
+    unmatched: int = 0
+
+    @property
+    def local(self) -> bool:
+        """Whether each class has its own labels, so that labels of one column may overlap."""
+        return self.levels is None and not self.cut and self.group is None
 
     @property
     def suppressed(self) -> int:

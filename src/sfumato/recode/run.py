@@ -9,6 +9,8 @@ from sfumato.encode import Encoded
 from sfumato.errors import Infeasible, PolicyError
 from sfumato.models import Model
 from sfumato.policy import Policy
+from sfumato.policy.search import CUTS
+from sfumato.previous import Star
 from sfumato.recode.evaluate import Evaluation, Evaluator, Progress, Requirement
 from sfumato.recode.frequencies import Roller
 from sfumato.recode.incognito import incognito
@@ -18,16 +20,23 @@ from sfumato.recode.metrics import METRICS
 from sfumato.recode.optimal import SAME, optimal
 from sfumato.recode.plan import Recoding, full_domain
 from sfumato.recode.samarati import samarati
+from sfumato.recode.tds import specialized
 
 Search = Callable[[Evaluator, Progress | None], Evaluation | None]
 
 
-def recode(encoded: Encoded, policy: Policy, progress: Progress | None = None) -> Recoding:
-    """The recoding that the policy's algorithm finds, or `Infeasible` with the reason and what would help."""
+def recode(encoded: Encoded, policy: Policy, progress: Progress | None = None, *, star: Star | None = None) -> Recoding:
+    """The recoding that the policy's algorithm finds, or `Infeasible` with the reason and what would help.
+
+    `star` has the earlier releases, where a requirement is about the join with them.
+    """
     check_models(encoded, policy)
-    name = policy.search.name
-    search = full_domain_search if name in ALGORITHMS else local
-    found = search(encoded, policy, name, progress)
+    name = policy.recoder
+    if name in CUTS:
+        found = specialized(encoded, policy, star, progress)
+    else:
+        search = full_domain_search if name in ALGORITHMS else local
+        found = search(encoded, policy, name, progress)
     if found is None:
         raise _infeasible(encoded, Requirement.of(policy.privacy, encoded.rows, policy.search.suppression))
     return found

@@ -12,10 +12,15 @@ from sfumato.utility import Utility
 
 
 def audit(
-    encoded: Encoded, recoding: Recoding, policy: Policy, *, utility: Utility, input_digest: str | None
+    encoded: Encoded,
+    recoding: Recoding,
+    policy: Policy,
+    *,
+    utility: Utility,
+    input_digest: str | None,
 ) -> dict[str, Any]:
     """The private account, before the verifier has spoken and the clock has stopped."""
-    known = promise(encoded, policy)
+    known = promise(encoded, policy, recoding)
     return {
         "sfumato": __version__,
         "written": datetime.now(tz=UTC).isoformat(timespec="seconds"),
@@ -40,7 +45,7 @@ def how_found(recoding: Recoding, *, levels: bool = True) -> dict[str, Any]:
     """What there is to say of how an algorithm ended: its levels, or whether its classes were improved on."""
     if recoding.levels is not None:
         return {"levels": dict(recoding.levels)} if levels else {}
-    return {} if recoding.algorithm == "anatomy" else {"improved": recoding.improved}
+    return {"improved": recoding.improved} if recoding.local else {}
 
 
 def why_suppressed(recoding: Recoding) -> str | None:
@@ -49,6 +54,6 @@ def why_suppressed(recoding: Recoding) -> str | None:
         return None
     if recoding.algorithm == "anatomy":
         return "rows of sensitive values that are more frequent than the buckets allow"
-    if recoding.levels is None:
+    if recoding.local:
         return "rows that kept the others from a requirement, or cost them more than they tell"
     return "rows of classes that did not meet every requirement"

@@ -32,8 +32,9 @@ PROTECTS = (
     "Each published row shares its quasi-identifier values with the other rows of its class, and each class meets "
     "every requirement under 'promise'. The adversary is assumed to know that a person is in the table and that "
     "person's quasi-identifiers. Not covered: columns of role plain, knowledge of sensitive values from elsewhere, "
-    "other releases about the same people. Where rows carry pseudonyms, somebody who knows several rows of a person "
-    "may find the one pseudonym that stands in all their classes; where 'promise' has a linked_k, so many have it."
+    "other releases about the same people than those under 'previous'. Where rows carry pseudonyms, somebody who knows "
+    "several rows of a person may find the one pseudonym that stands in all their classes; where 'promise' has a "
+    "linked_k, so many have it."
 )
 
 SPLIT = (
@@ -60,6 +61,13 @@ MIXED = (
     "labels, letter by letter, and a person's values may fit the labels of several classes."
 )
 """What is added where recoding is local."""
+
+
+CUT = (
+    " Labels of one column may be of different levels here, but never one above another: each value of the column has "
+    "exactly one label."
+)
+"""What is added where each column has a cut through its hierarchy."""
 
 
 def draft(
@@ -108,7 +116,7 @@ def _named(policy: Policy, files: Mapping[str, Path]) -> dict[str, Any]:
 def _protects(recoding: Recoding) -> str:
     if recoding.group is not None:
         return SPLIT
-    return PROTECTS + (MIXED if recoding.levels is None else "")
+    return PROTECTS + (MIXED if recoding.local else CUT if recoding.cut else "")
 
 
 GUARD = (

@@ -5,12 +5,15 @@ from typing import Any
 from sfumato.encode import Encoded
 from sfumato.models import TCloseness
 from sfumato.policy import Policy
+from sfumato.previous import Star
+from sfumato.recode import Recoding
+from sfumato.release.previous import earlier_releases, taxonomies
 from sfumato.verifier import Asked, Needs, Promise
 
 
 def requirements(policy: Policy) -> list[dict[str, Any]]:
     """The policy's [[privacy]] tables as plain data."""
-    return [{"model": model.name, **model.required} for model in policy.privacy]
+    return [{"model": entry.name, **entry.required} for entry in policy.stated]
 
 
 def asked(policy: Policy) -> Asked:
@@ -25,8 +28,8 @@ def costs(policy: Policy) -> dict[str, dict[tuple[str, str], float]]:
     return {model.column: dict(model.costs.pairs) for model in compared if model.costs is not None}
 
 
-def promise(encoded: Encoded, policy: Policy) -> Promise:
-    """What the verifier has to check, with what it needs to know of the whole input."""
+def promise(encoded: Encoded, policy: Policy, recoding: Recoding, star: Star | None = None) -> Promise:
+    """What the verifier has to check, with what it needs to know of the whole input and of earlier releases."""
     compared = [model for model in policy.privacy if isinstance(model, TCloseness)]
     needs = {model.column: _needs(encoded, model.column) for model in compared}
     return Promise(
@@ -36,6 +39,8 @@ def promise(encoded: Encoded, policy: Policy) -> Promise:
         tuple(requirements(policy)),
         needs,
         costs(policy),
+        previous=earlier_releases(star),
+        taxonomies=taxonomies(star, recoding),
     )
 
 

@@ -12,9 +12,10 @@ from typing import Any
 from sfumato.encode import Encoded, encode
 from sfumato.errors import InputError, NotVerified, PolicyError
 from sfumato.policy import Policy, load
+from sfumato.previous import Star, star_of
 from sfumato.randomness import Randomness
 from sfumato.recode import Recoding, recode
-from sfumato.release import manifest
+from sfumato.release import manifest, previous
 from sfumato.release.audit import audit
 from sfumato.release.folder import staged
 from sfumato.release.key_file import check_apart, check_names, key_of
@@ -38,7 +39,8 @@ class Release:
 
     `table`, or `nss` and `ss` where the form is of two tables, are of the kind that came in. Nobody gets to see them
     before the verifier has passed them. `tables` are all of them by the name of their file. `repeats` are identifiers
-    that name somebody in several rows, with the rows for each value.
+    that name somebody in several rows, with the rows for each value. `star` has the earlier releases, where a
+    requirement is about the join with them.
     """
 
     policy: Policy
@@ -49,6 +51,7 @@ class Release:
     input_digest: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     repeats: Mapping[str, float] = field(default_factory=dict)
+    star: Star | None = None
 
     def __repr__(self) -> str:
         """In one line, and without a row: what is printed or logged may go anywhere."""
@@ -75,7 +78,7 @@ class Release:
     @cached_property
     def verdict(self) -> Verdict:
         """What the verifier found in the published tables."""
-        asked = promise(self.encoded, self.policy)
+        asked = promise(self.encoded, self.policy, self.recoding, self.star)
         first, *others = (table.arrow for table in self.tables.values())
         if not others:
             return _passed(verify_table(first, asked))
@@ -135,12 +138,17 @@ class Release:
         """The level of each quasi-identifier, where the algorithm is a full-domain one."""
         return self.recoding.levels
 
-    def save(self, folder: str | Path, *, force: bool = False) -> Path:
-        """Write the release folder: whole and verified, or not at all."""
+    def save(self, folder: str | Path, *, force: bool = False, before: Callable[[Path], object] | None = None) -> Path:
+        """Write the release folder: whole and verified, or not at all.
+
+        `before` is called with the complete folder before it appears under its name, and may still refuse it.
+        """
         target = Path(folder)
         check_apart(self.policy, target)
         with staged(target, force=force) as stage:
             self._write(stage)
+            if before is not None:
+                before(stage)
         return target
 
     def _write(self, stage: Path) -> None:
@@ -151,9 +159,11 @@ class Release:
         with _timed(self.seconds, "write"):
             files = {file: self._write_table(table, public / file) for file, table in self.tables.items()}
             account = manifest.draft(self.tables, self.recoding, self.policy, files)
+            account |= previous.public(self.star, self.recoding)
             record = audit(
                 self.encoded, self.recoding, self.policy, utility=self.utility, input_digest=self.input_digest
             )
+            record |= previous.private(self.star)
             _write_json(public / "manifest.json", account)
             _write_json(private / "audit.json", record)
         with _timed(self.seconds, "verify"):
@@ -221,18 +231,19 @@ def prepare(
             number = len(layout(rules, table.arrow.column_names))
             drawn = pool.submit(Drawn.for_tables, encoded, Randomness(rules.search.seed), number, key)
             hashed = pool.submit(digest, table.path) if table.path else None
-            recoding = _recoded(encoded, rules, progress)
+            star = star_of(encoded, rules) if rules.linkage else None
+            recoding = _recoded(encoded, rules, star, progress)
     with _timed(seconds, "recode"):
         tables = publish(Publisher(table, encoded, recoding, rules, drawn.result()))
     input_digest = hashed.result() if hashed else None
-    return Release(rules, table, encoded, recoding, tables, input_digest, seconds, repeated.result())
+    return Release(rules, table, encoded, recoding, tables, input_digest, seconds, repeated.result(), star)
 
 
-def _recoded(encoded: Encoded, policy: Policy, progress: Progress | None) -> Recoding:
+def _recoded(encoded: Encoded, policy: Policy, star: Star | None, progress: Progress | None) -> Recoding:
     """The recoding that the policy's form is made of."""
     if policy.publish.form == "anatomy":
         return anatomy(encoded, policy)
-    recoding = recode(encoded, policy, progress)
+    recoding = recode(encoded, policy, progress, star=star)
     return lossy(encoded, recoding) if policy.publish.form == "lossy-join" else recoding
 
 

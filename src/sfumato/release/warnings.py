@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sfumato.release.key_file import key_warnings
+from sfumato.release.previous import told
 from sfumato.release.tables import reveals
 from sfumato.risk import Persons, asked_k
 
@@ -32,6 +33,7 @@ def warnings(release: "Release") -> list[str]:
         *_unnamed(release),
         *_persons(release),
         *key_warnings(release.policy),
+        *told(release.star, release.recoding.unmatched, release.encoded.rows),
         *_seeded(release),
     ]
 

@@ -7,11 +7,13 @@ anything leaves the house.
 
 from sfumato.verifier.accounts import promised
 from sfumato.verifier.folder import verify, verify_accounts, verify_table, verify_tables
+from sfumato.verifier.linkage.earlier import Earlier
 from sfumato.verifier.promise import Asked, Needs, Promise
 from sfumato.verifier.verdict import Finding, Verdict
 
 __all__ = [
     "Asked",
+    "Earlier",
     "Finding",
     "Needs",
     "Promise",

@@ -9,6 +9,7 @@ from typing import Any
 
 from sfumato.errors import InputError, NotVerified
 from sfumato.verifier.layout import CHANGED, Account, check_layout, keys
+from sfumato.verifier.linkage.earlier import Earlier, are_previous, are_taxonomies
 from sfumato.verifier.promise import Needs, Promise
 from sfumato.verifier.rules import objection
 
@@ -40,8 +41,10 @@ _KEYS: dict[str, Callable[[Any], bool]] = {
     "csv": lambda value: isinstance(value, dict) and isinstance(value.get("null"), str),
     "privacy": _are_tables,
     "suppression_limit": _is_share,
+    "previous": are_previous,
+    "taxonomies": are_taxonomies,
 }
-_OPTIONAL = frozenset({"csv", "privacy", "suppression_limit"})
+_OPTIONAL = frozenset({"csv", "privacy", "suppression_limit", "previous", "taxonomies"})
 
 
 def check_manifest(manifest: Account) -> None:
@@ -80,6 +83,8 @@ def promised(manifest: Account, audit: Account, requirements: Sequence[Mapping[s
         _costs(audit),
         complete=manifest.get("suppression_limit") == 0,
         ordered=frozenset(column["name"] for column in manifest["columns"] if column.get("hierarchy")),
+        previous=_previous(manifest, audit),
+        taxonomies=manifest.get("taxonomies", {}),
     )
 
 
@@ -100,6 +105,17 @@ def _check_columns(columns: Sequence[Account]) -> None:
     for column in columns:
         if not isinstance(column.get("labels", []), list) or not isinstance(column.get("type", ""), str):
             raise NotVerified(f"manifest.json describes column '{column['name']}' in no proper way: {CHANGED}")
+
+
+def _previous(manifest: Account, audit: Account) -> tuple[Earlier, ...]:
+    try:
+        paths = {entry["name"]: entry["path"] for entry in audit.get("previous", [])}
+        sound = all(isinstance(text, str) for pair in paths.items() for text in pair)
+    except (AttributeError, KeyError, TypeError):
+        sound = False
+    if not sound:
+        raise NotVerified(f"audit.json does not say properly where earlier releases are: {CHANGED}")
+    return tuple(Earlier.from_json(entry, paths.get(entry["name"])) for entry in manifest.get("previous", []))
 
 
 def _needs(audit: Account) -> dict[str, Needs]:

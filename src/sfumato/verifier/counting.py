@@ -19,6 +19,8 @@ def counted(files: Sequence[Published], promise: Promise, layout: Layout) -> Cou
         _check_there(file, promise, layout, name)
     if layout.class_id is None:
         return OneTable(files[0], promise)
+    if promise.named:
+        raise InputError("xy-anonymity and xy-linkability are checked of a single generalized table, not of two")
     return TwoTables(files, promise, layout.class_id)
 
 
@@ -45,7 +47,7 @@ def _check_asked(promise: Promise, layout: Layout) -> None:
 
 def _check_there(file: Published, promise: Promise, layout: Layout, name: str) -> None:
     """Refuse a file in which a column that matters is not there once."""
-    expected = [column for column in promise.needed if column in layout.files[name]]
+    expected = [column for column in (*promise.needed, *sorted(promise.named)) if column in layout.files[name]]
     links = [] if layout.class_id is None else [layout.class_id]
     strange = [column for column in [*expected, *links] if file.columns.count(column) != 1]
     if strange:

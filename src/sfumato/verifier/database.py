@@ -1,4 +1,4 @@
-"""A database in memory that loads nothing, writes nothing, and reads one file if any."""
+"""A database in memory that loads nothing, writes nothing, and reads a few files if any."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,14 +1,17 @@
 """Check every requirement over the counted classes of a release."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.errors import InputError
 from sfumato.verifier.check import Check
 from sfumato.verifier.checks import CHECKS
 from sfumato.verifier.counts import Counts
+from sfumato.verifier.linkage.links import Links
+from sfumato.verifier.linkage.rules import is_xy
 from sfumato.verifier.persons import linked
 from sfumato.verifier.promise import Promise
+from sfumato.verifier.published import Published
 from sfumato.verifier.rules import objection
 from sfumato.verifier.sql import name
 from sfumato.verifier.verdict import Finding, Verdict
@@ -24,10 +27,17 @@ def check_rules(promise: Promise) -> None:
             raise InputError(found)
 
 
-def examine(counts: Counts) -> Verdict:
-    """The verdict on every requirement, and on whether there are classes at all."""
+def examine(counts: Counts, earlier: Sequence[Published] = ()) -> Verdict:
+    """The verdict on every requirement, and on whether there are classes at all.
+
+    `earlier` are the tables of the earlier releases, where a requirement is about the join with them.
+    """
     rows, classes = counts.totals()
-    findings = tuple(_finding(counts, rule, i) for i, rule in enumerate(counts.promise.requirements))
+    links = Links(counts, earlier)
+    findings = tuple(
+        links.finding(rule) if is_xy(rule) else _finding(counts, rule, i)
+        for i, rule in enumerate(counts.promise.requirements)
+    )
     return Verdict(rows, classes, findings, (*([] if rows else ["the table has no rows"]), *counts.problems()))
 
 

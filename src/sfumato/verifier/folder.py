@@ -12,6 +12,8 @@ from sfumato.verifier.counting import counted
 from sfumato.verifier.examine import check_rules, examine
 from sfumato.verifier.files import file_problems, manifest_problems, public_folder, read_audit, read_json, table_path
 from sfumato.verifier.layout import Account, Layout, layout_of
+from sfumato.verifier.linkage.accounts import join_problems, previous_problems
+from sfumato.verifier.linkage.files import completed, given, located, open_earlier
 from sfumato.verifier.memory import in_memory
 from sfumato.verifier.opening import open_files
 from sfumato.verifier.problems import (
@@ -25,21 +27,25 @@ from sfumato.verifier.promise import Asked, Promise
 from sfumato.verifier.verdict import Verdict
 
 
-def verify(folder: str | Path, *, asked: Asked | None = None) -> Verdict:
+def verify(
+    folder: str | Path, *, asked: Asked | None = None, previous: Mapping[str, str | Path] | None = None
+) -> Verdict:
     """Re-check a published release from its files.
 
     `folder` is the release or its ``public`` part. What is `asked`, a policy, stands in place of what the manifest
-    promises. Raises `NotVerified` where a file is missing or cannot be read, and
-    `InputError` where a requirement cannot be checked with what is at hand.
+    promises. `previous` names the files of earlier releases, in place of those that the private audit knows.
+    Raises `NotVerified` where a file is missing or cannot be read, and `InputError` where a requirement cannot be
+    checked with what is at hand.
     """
     public = public_folder(Path(folder))
     manifest, audit = read_json(public / "manifest.json"), read_audit(public)
     promise = _promise(manifest, audit, asked)
+    promise = replace(promise, previous=given(promise.previous, previous))
     check_rules(promise)
     tables = layout_of(manifest).files
     paths = [table_path(public, name) for name in tables]
     problems = manifest_problems(public, audit) + file_problems(public, manifest["files"], tables)
-    problems += promise_problems(manifest, audit)
+    problems += promise_problems(manifest, audit) + previous_problems(manifest, audit)
     verdict = _examined(paths, promise, manifest, audit)
     if asked is None and "privacy" in manifest:
         problems += stated_problems(verdict.privacy, manifest["privacy"])
@@ -52,6 +58,7 @@ def verify_accounts(folder: Path, verdict: Verdict) -> Verdict:
     manifest, audit = read_json(public / "manifest.json"), read_audit(public)
     promised(manifest, audit)
     problems = manifest_problems(public, audit) + promise_problems(manifest, audit)
+    problems += previous_problems(manifest, audit)
     problems += number_problems(verdict, manifest, audit) + stated_problems(verdict.privacy, manifest["privacy"])
     return replace(verdict, problems=(*verdict.problems, *problems))
 
@@ -67,7 +74,12 @@ def _promise(manifest: Account, audit: Account, asked: Asked | None) -> Promise:
             f"the policy gives other roles than the release has to {listing(differing)}; "
             "a release is checked under the roles it was made with"
         )
-    return replace(promise, costs=asked.costs) if asked.costs else promise
+    return replace(
+        promise,
+        costs=asked.costs or promise.costs,
+        previous=completed(asked.previous, promise.previous) or promise.previous,
+        taxonomies=asked.taxonomies or promise.taxonomies,
+    )
 
 
 def verify_table(table: Any, promise: Promise) -> Verdict:
@@ -84,19 +96,24 @@ def verify_tables(nss: Any, ss: Sequence[Any], promise: Promise, class_id: str) 
 def _verified(tables: Mapping[str, Any], promise: Promise, class_id: str | None) -> Verdict:
     check_rules(promise)
     layout = Layout({name: tuple(table.column_names) for name, table in tables.items()}, class_id)
-    files = in_memory(tables, promise.needed, [class_id] if class_id else [])
+    beside = located(promise.joined)
+    files = in_memory(tables, {*promise.needed, *promise.named}, [class_id] if class_id else [], beside)
     with closing(files[0].connection):
-        return examine(counted(files, promise, layout))
+        earlier = open_earlier(files[0].connection, promise.joined, beside)
+        return examine(counted(files, promise, layout), earlier)
 
 
 def _examined(paths: Sequence[Path], promise: Promise, manifest: Account, audit: Account) -> Verdict:
     """The verdict on the table or tables, with what does not fit the manifest."""
     layout, types = layout_of(manifest), {column["name"]: column.get("type", "") for column in manifest["columns"]}
     sources = {f"published_{i}": path for i, path in enumerate(paths)}
-    files = open_files(sources, null=manifest.get("csv", {}).get("null", ""), types=types)
+    beside = located(promise.joined)
+    files = open_files(sources, null=manifest.get("csv", {}).get("null", ""), types=types, beside=beside)
     with closing(files[0].connection):
         problems = layout_problems([file.columns for file in files], layout)
         counts = counted(files, promise, layout)
-        verdict = examine(counts)
+        earlier = open_earlier(files[0].connection, promise.joined, beside)
+        verdict = examine(counts, earlier)
+        problems += join_problems(promise.joined, earlier, manifest, audit)
         problems += label_problems(counts, manifest["columns"]) + number_problems(verdict, manifest, audit)
         return replace(verdict, problems=(*verdict.problems, *problems))

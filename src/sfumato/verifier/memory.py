@@ -1,20 +1,23 @@
 """Arrow tables in memory as they are to be published, in DuckDB as files would be."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from sfumato.verifier.database import connect
+from sfumato.verifier.opening import connected
 from sfumato.verifier.published import Published
 
 
-def in_memory(tables: Mapping[str, Any], needed: Collection[str], numbers: Collection[str] = ()) -> list[Published]:
-    """Tables by what a sentence calls them, on one connection.
+def in_memory(
+    tables: Mapping[str, Any], needed: Collection[str], numbers: Collection[str] = (), beside: Sequence[Path] = ()
+) -> list[Published]:
+    """Tables by what a sentence calls them, on one connection that may read the files `beside`.
 
     The `needed` columns become text as the library prints it; those of `numbers` stay as they are.
     """
-    connection, opened = connect(), []
+    connection, opened = connected(beside), []
     for place, (label, table) in enumerate(tables.items()):
         kept = {f"c{i}": table.column(i) for i, name in enumerate(table.column_names) if name in numbers}
         texts = {f"c{i}": _as_text(table.column(i)) for i, name in enumerate(table.column_names) if name in needed}

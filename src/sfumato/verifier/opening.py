@@ -12,13 +12,10 @@ import pyarrow as pa
 from sfumato.errors import NotVerified
 from sfumato.verifier.database import connect, pattern
 from sfumato.verifier.published import Published
+from sfumato.verifier.reading import Reading
 from sfumato.verifier.sql import text, unguarded
 
 _LINE, _LONG_LINE = 2_000_000, 200_000_000
-_OPTIONS = (
-    "delim = ',', quote = '\"', escape = '\"', allow_quoted_nulls = false, strict_mode = true, null_padding = false, "
-    "header = true, new_line = '\\n', auto_detect = false, compression = 'none', hive_partitioning = false"
-)
 
 
 def open_file(path: Path, *, null: str = "", types: Mapping[str, str] | None = None) -> Published:
@@ -30,12 +27,29 @@ def open_file(path: Path, *, null: str = "", types: Mapping[str, str] | None = N
     return open_files({"published": path}, null=null, types=types)[0]
 
 
-def open_files(paths: Mapping[str, Path], *, null: str = "", types: Mapping[str, str] | None = None) -> list[Published]:
-    """Written files, each as the view it is given under, on one connection that reads no other file."""
+def open_files(
+    paths: Mapping[str, Path], *, null: str = "", types: Mapping[str, str] | None = None, beside: Sequence[Path] = ()
+) -> list[Published]:
+    """Written files, each as the view it is given under, on one connection that reads no other but those `beside`."""
     resolved = {source: path.resolve() for source, path in paths.items()}
-    connection = connect(*(name for path in resolved.values() for name in (str(path), pattern(path))))
-    files = [_File(connection, source, path) for source, path in resolved.items()]
-    return [_open_parquet(file, types or {}) if file.is_parquet else _open_csv(file, null) for file in files]
+    connection = connected([*resolved.values(), *beside])
+    return [
+        open_on(connection, source, path, None if path.suffix == ".parquet" else Reading((null,)), types)
+        for source, path in resolved.items()
+    ]
+
+
+def connected(paths: Sequence[Path]) -> Any:
+    """A connection that reads these files, which are named in full, and no other."""
+    return connect(*(name for path in paths for name in (str(path), pattern(path))))
+
+
+def open_on(
+    connection: Any, source: str, path: Path, reading: Reading | None, types: Mapping[str, str] | None = None
+) -> Published:
+    """A file as a view on a connection that may read it: a CSV that is read so, or else Parquet."""
+    file = _File(connection, source, path)
+    return _open_parquet(file, types or {}) if reading is None else _open_csv(file, reading)
 
 
 @dataclass(frozen=True)
@@ -47,16 +61,13 @@ class _File:
     path: Path
 
     @property
-    def is_parquet(self) -> bool:
-        """By its name; anything else is a CSV."""
-        return self.path.suffix == ".parquet"
-
-    @property
     def literal(self) -> str:
         """The path in SQL."""
         return text(pattern(self.path))
 
-    def viewed(self, query: Callable[[bool], str], columns: Sequence[str], types: Mapping[str, Any]) -> Published:
+    def viewed(
+        self, query: Callable[[bool], str], columns: Sequence[str], types: Mapping[str, Any], *, guarded: bool = False
+    ) -> Published:
         """The file as a view of what a query gives that knows whether lines are very long."""
 
         def view(long: bool) -> str:
@@ -72,34 +83,36 @@ class _File:
             types,
             source=self.source,
             label=self.path.name,
-            guarded=not self.is_parquet,
+            guarded=guarded,
             view=view,
         )
 
 
-def _open_csv(file: _File, null: str) -> Published:
-    columns = _header(file.path)
+def _open_csv(file: _File, reading: Reading) -> Published:
+    columns = _header(file.path, reading)
     places = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(columns)))
-    options = f"{_OPTIONS}, nullstr = {text(null)}, columns = {{{places}}}"
+    options = f"{reading.options}, columns = {{{places}}}"
     return file.viewed(
         lambda long: (
             f"SELECT * FROM read_csv({file.literal}, {options}, max_line_size = {_LONG_LINE if long else _LINE})"
         ),
         columns,
         {},
+        guarded=reading.guarded,
     )
 
 
-def _header(path: Path) -> list[str]:
+def _header(path: Path, reading: Reading) -> list[str]:
     """The first record, by Python's own reader: it may hold line breaks."""
+    encoding = "utf-8-sig" if reading.encoding == "utf-8" and reading.line_ends is None else reading.encoding
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            first = next(csv.reader(file, strict=True), None)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        with path.open(encoding=encoding, newline="") as file:
+            first = next(csv.reader(file, strict=True, delimiter=reading.separator), None)
+    except (OSError, UnicodeError, csv.Error) as error:
         raise NotVerified(f"{path.name} cannot be read: {error}") from None
     if not first:
         raise NotVerified(f"{path.name} is empty; it was changed after publication")
-    return [unguarded(cell) for cell in first]
+    return [unguarded(cell) if reading.guarded else cell for cell in first]
 
 
 def _open_parquet(file: _File, declared: Mapping[str, str]) -> Published:

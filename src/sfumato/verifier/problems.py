@@ -12,7 +12,7 @@ from sfumato.verifier.verdict import Finding, Verdict
 _SHOWN = 5
 _KEPT = (
     *("model", "k", "alpha", "beta", "l", "c", "t", "linked_k", "distance"),
-    *("column", "columns", "values", "refined"),
+    *("column", "columns", "values", "refined", "x", "y"),
 )
 _ROUNDING = 1e-6
 
@@ -129,7 +129,12 @@ def _kept(rule: Any) -> dict[str, Any]:
     """The keys that say something, whatever is left at its default."""
     given = rule if isinstance(rule, Mapping) else {}
     found = {key: given[key] for key in _KEPT if given.get(key) not in (None, False)}
-    return {key: list(value) if isinstance(value, list | tuple) else value for key, value in found.items()}
+    return {key: _plain(value) for key, value in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Lists as JSON has them, within lists as well."""
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _role(column: Any) -> Any:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sfumato.verifier.linkage.earlier import Earlier, Taxonomies
+from sfumato.verifier.linkage.rules import is_xy
 from sfumato.verifier.rules import by_person, looked_at
 
 
@@ -72,12 +74,16 @@ def _are(values: Iterable[object], kinds: tuple[type, ...]) -> bool:
 class Asked:
     """What somebody asks of a release in place of what its manifest promises: a policy, as plain data.
 
-    `requirements` are its [[privacy]] tables, `roles` the role of each column, `costs` as in `Promise`.
+    `requirements` are its [[privacy]] tables, `roles` the role of each column, `costs` as in `Promise`. Where
+    there are no `previous` releases or `taxonomies`, those of the manifest count; an earlier release without a path has
+    the file that the manifest has under its name.
     """
 
     requirements: Sequence[Mapping[str, Any]]
     roles: Mapping[str, str] = field(default_factory=dict)
     costs: Mapping[str, Mapping[tuple[str, str], float]] = field(default_factory=dict)
+    previous: Sequence[Earlier] = ()
+    taxonomies: Taxonomies = field(default_factory=dict)
 
     def differing(self, columns: Sequence[Mapping[str, Any]]) -> list[str]:
         """Published columns that have another role here, and columns asked for that are not published."""
@@ -93,7 +99,8 @@ class Promise:
     `requirements` are the policy's [[privacy]] tables. `costs` are the ground distances of a general earth
     mover's distance, by column: (value, value) to cost. `complete` says that no row could be suppressed, so that
     the published table is the whole one; `ordered` names columns whose order is that of a hierarchy, which the
-    published table does not tell.
+    published table does not tell. `previous` are the releases that this one is joined with, and `taxonomies` tell which
+    labels match.
     """
 
     quasi: tuple[str, ...]
@@ -104,6 +111,21 @@ class Promise:
     costs: Mapping[str, Mapping[tuple[str, str], float]] = field(default_factory=dict)
     complete: bool = False
     ordered: frozenset[str] = frozenset()
+    previous: tuple[Earlier, ...] = ()
+    taxonomies: Taxonomies = field(default_factory=dict)
+
+    @property
+    def joined(self) -> tuple[Earlier, ...]:
+        """The earlier releases, where a requirement is about the join with them."""
+        return self.previous if any(map(is_xy, self.requirements)) else ()
+
+    @property
+    def named(self) -> frozenset[str]:
+        """What requirements about the join name, or are joined on: columns of any of the tables."""
+        rules = [rule for rule in self.requirements if is_xy(rule)]
+        sides = (side.partition("=")[0] for each in self.joined for pair in each.inconsistent for side in pair)
+        names = (name for rule in rules for key in ("x", "y") for name in rule[key])
+        return frozenset([*names, *sides, *(name for each in self.joined for name in each.join)])
 
     @property
     def looked_at(self) -> tuple[str, ...]:

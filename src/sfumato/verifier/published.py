@@ -72,7 +72,7 @@ class Published:
     def words(self, names: Sequence[str], found: Any) -> list[str]:
         """Each line of an Arrow table of these columns, in words: ``age = 30, sex = Male``."""
         cells = [self.texts(name, found.column(i)) for i, name in enumerate(names)]
-        return [_line(names, line) for line in zip(*cells, strict=True)]
+        return [line(names, each) for each in zip(*cells, strict=True)]
 
     def whole_sql(self, name: str) -> str:
         """A column of whole numbers, in SQL; NULL where a cell is none, or is not written as one."""
@@ -83,7 +83,12 @@ class Published:
         return f"CASE WHEN CAST({number} AS VARCHAR) = {column} THEN {number} END"
 
 
-def _line(names: Sequence[str], cells: Sequence[str | None]) -> str:
+def line(names: Sequence[str], cells: Sequence[str | None]) -> str:
+    """Some cells of a row in words, the first of them where there are many.
+
+    >>> line(["age", "sex"], ["30", None])
+    'age = 30, sex = NULL'
+    """
     parts = [f"{name} = {_short(cell)}" for name, cell in zip(names, cells, strict=True)]
     rest = [f"{len(parts) - _LABELS} more labels"] if len(parts) > _LABELS else []
     return ", ".join(parts[:_LABELS] + rest)

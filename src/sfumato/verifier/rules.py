@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sfumato.verifier.linkage.rules import XY_KEYS, xy_objection
+
 DISTANCES = ("variational", "kl", "emd-equal", "emd-ordered", "emd-hierarchical", "emd")
 
 Test = Callable[[Any], bool]
@@ -57,8 +59,9 @@ _KEYS: dict[str, dict[str, Test]] = {
     "identity-k-anonymity": {"k": _whole, **_LINKED},
     "identity-kl-diversity": {"column": _text, "k": _whole, "l": _whole, **_LINKED},
     "identity-alpha-beta": {"column": _text, "alpha": _share, "beta": _share, **_LINKED},
+    **XY_KEYS,
 }
-_OPTIONAL = {"column", "columns", "values", "refined", "costs", "linked_k"}
+_OPTIONAL = {"column", "columns", "values", "refined", "costs", "linked_k", "releases"}
 
 
 def objection(rule: Any, *, persons: bool = False) -> str | None:
@@ -83,13 +86,16 @@ def objection(rule: Any, *, persons: bool = False) -> str | None:
 
 
 def _objection(model: str, keys: Mapping[str, Test], given: Mapping[str, Any]) -> str | None:
-    lacking = [key for key in keys if key not in given and key not in _OPTIONAL]
+    optional = _OPTIONAL | ({"k"} if isinstance(given.get("values"), Mapping) else set())
+    lacking = [key for key in keys if key not in given and key not in optional]
     if lacking:
         return f"{model} lacks its {lacking[0]}"
     if "column" in keys and not looked_at(given):
         return f"{model} lacks its column"
     wrong = [key for key, value in given.items() if not keys[key](value)]
-    return f"{wrong[0]} of {model} cannot be {given[wrong[0]]!r}" if wrong else None
+    if wrong:
+        return f"{wrong[0]} of {model} cannot be {given[wrong[0]]!r}"
+    return xy_objection(model, given) if model in XY_KEYS else None
 
 
 def looked_at(rule: Mapping[str, Any]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from sfumato.release import previous
 from sfumato.release.key_file import JOINED, is_keyed
 from sfumato.release.report import persons, two_tables
 from sfumato.release.report.markup import Markup, join, names, paragraph, section, tag
@@ -13,10 +14,6 @@ if TYPE_CHECKING:
 
 Limit = tuple[str, object]
 
-EARLIER = (
-    "Earlier or other releases about the same people were not taken into account. Two releases, each safe by "
-    "itself, can expose people together: compare before you publish a second one."
-)
 ALGORITHM = (
     "The algorithm takes the least loss it finds that meets the promise. Who knows this can rule out some inputs and "
     "grow surer of a sensitive value than the promised bound says (minimality). How much was not measured here."
@@ -67,14 +64,14 @@ def _limits(release: "Release") -> Iterable[Limit]:
     yield from _plain(release)
     yield from _unlimited(release)
     yield from persons.limits(release)
-    yield "Other releases", EARLIER + (f" {JOINED}" if is_keyed(release.policy) else "")
+    yield "Other releases", previous.limit(release.star) + (f" {JOINED}" if is_keyed(release.policy) else "")
     yield "Knowing the algorithm", _algorithm(release)
     yield "Knowing more", KNOWLEDGE
     if release.policy.publish.split:
         yield "Patterns across classes", LEARNER
         yield from two_tables.limits(release)
         return
-    yield "Downcoding", DOWNCODING + (TIGHT if release.levels is None else "")
+    yield "Downcoding", DOWNCODING + (TIGHT if release.recoding.local else "")
     yield from _chosen(release)
     yield "Patterns across classes", PATTERNS
     yield "Being in the table", MEMBERSHIP

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 FULL_DOMAIN = "one level for each column (full-domain recoding)"
 LOCAL = "each class has its own, no coarser than its rows need (local recoding)"
+CUT = "one cut through the hierarchy for each column (top-down specialization)"
 
 
 def opening(release: "Release", before: Risk) -> Markup:
@@ -88,11 +89,20 @@ def _search(release: "Release") -> list[tuple[object, object]]:
     begun = "" if chosen in {search.name, "anatomy"} else f"{search.name}, which began with "
     then = " and improved on it" if release.recoding.improved else ""
     aim = "buckets of different values" if chosen == "anatomy" else f"it minimizes {search.metric}"
+    if release.recoding.cut:
+        about = f" of {search.label}" if search.label else ""
+        aim = f"it specializes by {search.score}{about}, as far as the promise allows"
     return [
         ("Algorithm", f"{begun}{chosen}{then}; {aim}"),
         ("Form", release.policy.publish.form),
-        *([] if release.policy.publish.split else [("Labels", FULL_DOMAIN if release.levels is not None else LOCAL)]),
+        *([] if release.policy.publish.split else [("Labels", _labels(release))]),
     ]
+
+
+def _labels(release: "Release") -> str:
+    if release.recoding.cut:
+        return CUT
+    return FULL_DOMAIN if release.levels is not None else LOCAL
 
 
 def against(release: "Release") -> Markup:

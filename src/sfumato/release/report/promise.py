@@ -18,15 +18,22 @@ SPLIT = (
 )
 
 
+JOINED = (
+    "The (X, Y)-requirements are about the join of this table with the earlier releases that are named: every record "
+    "that may be a person's here with every one that may be the same person's there."
+)
+
+
 def promise(release: "Release") -> Markup:
     """The verdict, requirement by requirement."""
-    threats = {model.name: model.threat for model in release.policy.privacy}
+    threats = {entry.name: entry.threat for entry in release.policy.stated}
+    joined = [note(JOINED)] if release.policy.linkage else []
     how = note(
         "Found by a second implementation, from what is published; it shares no code with the algorithm. ",
         SPLIT if release.policy.publish.split else CLASS,
     )
     found = [_finding(finding, threats.get(finding.model, "")) for finding in release.verdict.privacy]
-    return section("Promise and verdict", against(release), *found, how)
+    return section("Promise and verdict", against(release), *found, *joined, how)
 
 
 def _finding(finding: Finding, threat: str) -> Markup:

@@ -1,0 +1,40 @@
+"""Why a requirement on the join cannot be met, and what would help."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.models import XYAnonymity
+from sfumato.previous import Star
+from sfumato.recode.tds.link_view import LinkView
+
+
+def unreachable(views: Sequence[LinkView], star: Star | None) -> str:
+    """A sentence for each requirement that the most general table fails, and the nearest that it meets."""
+    names = ", ".join(star.names) if star and star.names else ""
+    return "; ".join(_sentence(view, names) for view in views)
+
+
+def _sentence(view: LinkView, names: str) -> str:
+    entry, figure = view.asked.entry, view.figures["y"]
+    joined = f"joined with {names}" if names else "the table itself"
+    x, y = ", ".join(entry.x), ", ".join(entry.y)
+    if isinstance(entry, XYAnonymity):
+        return (
+            f"xy-anonymity (x = {x}; y = {y}; k = {entry.k}) cannot be met: with every quasi-identifier fully "
+            f"generalized, {joined}, some value on x is linked to {figure:,.0f} different values on y; lower k to "
+            f"that, or leave {_help(view)} out of x"
+        )
+    bound = np.ceil(figure * 1e4) / 1e4
+    return (
+        f"xy-linkability (x = {x}; y = {y}) cannot be met: with every quasi-identifier fully generalized, {joined}, "
+        f"some value on x implies a protected value on y with a confidence of {figure:.4f}; raise k to {bound:.4f}, "
+        f"leave that value out of values, or leave {_help(view)} out of x"
+    )
+
+
+def _help(view: LinkView) -> str:
+    """The columns of x that generalizing does not reach: those of earlier releases, and those that are not quasi."""
+    quasi = {attribute.name for attribute in view.matching.star.encoded.quasi}
+    fixed = [name for name in view.asked.entry.x if name not in quasi]
+    return ", ".join(fixed) if fixed else "columns"
