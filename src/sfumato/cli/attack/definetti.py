@@ -1,4 +1,4 @@
-"""``sfumato attack``: what an adversary can do with a release, tried out."""
+"""``sfumato attack definetti``: a learner trained on the two tables of a release."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,10 +9,6 @@ from sfumato.errors import InputError
 
 if TYPE_CHECKING:
     from sfumato.attack import Definetti
-
-app = typer.Typer(
-    help="Try an attack on a release, as an adversary would, and count what it gets right.", rich_markup_mode=None
-)
 
 _FIGURES = (
     ("largest share of a class that the policy allows", "bound"),
@@ -27,13 +23,6 @@ _FIGURES = (
 )
 
 
-@app.callback(invoke_without_command=True)
-def _attacks(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())  # noqa: T201 - what was asked for, by asking for nothing
-
-
-@app.command("definetti")
 def definetti(
     release: Annotated[Path, typer.Argument(help="The release folder, of two tables.", metavar="RELEASE")],
     original: Annotated[Path, typer.Option(help="The table that the release was made from.")],

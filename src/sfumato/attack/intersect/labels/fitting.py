@@ -1,0 +1,73 @@
+"""Fitting: for labels of one column, which labels of another have a value in common with them."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from sfumato.attack.intersect.labels.side import MASK, MEANS, VALUES, Side
+from sfumato.attack.intersect.labels.spanned import spanned, spans_of
+from sfumato.classes import BoolArray, IntArray
+from sfumato.hierarchy.base import ROOT, Label
+
+
+class Fitting(Protocol):
+    """Answers which labels of the other column fit some labels of the first, given by their places."""
+
+    def rows(self, places: IntArray) -> BoolArray:
+        """A line for each of these places, and a column for each label of the other column."""
+        ...
+
+
+def fitting(known: Side, shown: Side) -> Fitting | None:
+    """How labels of two columns fit each other; nothing where nobody can say, and every label may fit every other.
+
+    A label that its release does not explain fits all: that is never wrong, if it is more than could be known.
+
+    >>> known = Side(["37", "52", None], {})
+    >>> found = fitting(known, Side(["30-39", "*", None], {"integers": True}))
+    >>> found.rows(np.arange(3)).tolist()
+    [[True, True, False], [False, True, False], [False, True, True]]
+    """
+    kinds = {known.kind, shown.kind}
+    if MEANS in kinds or len(kinds - {VALUES}) > 1:
+        return None
+    if kinds == {MASK} and known.entry["mask"]["side"] != shown.entry["mask"]["side"]:
+        return None
+    return _Listed(known.leaves(), shown.leaves()) if kinds == {VALUES} else spanned(known, shown)
+
+
+def unexplained(side: Side) -> Label:
+    """A label of which its release does not say what it stands for, or nothing; a star stands for any value.
+
+    >>> unexplained(Side(["*", "30-39", "old"], {"integers": True})), unexplained(Side(["*", None, "f"], {}))
+    ('old', None)
+    """
+    told: Sequence[object] = side.leaves() if side.kind == VALUES else spans_of(side)
+    return next((one for one, found in zip(side.labels, told, strict=True) if found is None and one != ROOT), None)
+
+
+class _Listed:
+    """Labels that list their values."""
+
+    def __init__(self, known: Sequence[Sequence[Label] | None], shown: Sequence[Sequence[Label] | None]) -> None:
+        leaves = {leaf: place for place, leaf in enumerate({leaf: 0 for one in (*known, *shown) for leaf in one or ()})}
+        self.known, self.shown = _incidence(known, leaves), _incidence(shown, leaves).T.tocsc()
+        self.any_known, self.any_shown = (
+            np.array([one is None for one in side], dtype=bool) for side in (known, shown)
+        )
+
+    def rows(self, places: IntArray) -> BoolArray:
+        found: BoolArray = (self.known[places] @ self.shown).toarray() > 0
+        found |= self.any_known[places][:, np.newaxis]
+        found |= self.any_shown
+        return found
+
+
+def _incidence(side: Sequence[Sequence[Label] | None], leaves: dict[Label, int]) -> Any:
+    """Which label has which leaf, as a sparse matrix."""
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, and only needed where releases are compared
+
+    ends = np.cumsum([0, *(len(one or ()) for one in side)])
+    places = np.array([leaves[leaf] for one in side for leaf in one or ()], dtype=np.int64)
+    return csr_array((np.ones(len(places), dtype=np.int32), places, ends), shape=(len(side), len(leaves)))

@@ -1,0 +1,19 @@
+"""``sfumato attack``: what an adversary can do with releases, tried out; one attack per file."""
+
+import typer
+
+from sfumato.cli.attack import definetti, intersect
+
+app = typer.Typer(
+    help="Try an attack on a release, as an adversary would, and count what it gets right.", rich_markup_mode=None
+)
+
+
+@app.callback(invoke_without_command=True)
+def _attacks(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())  # noqa: T201 - what was asked for, by asking for nothing
+
+
+app.command("definetti")(definetti.definetti)
+app.command("intersect")(intersect.intersect)

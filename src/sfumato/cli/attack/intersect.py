@@ -1,0 +1,76 @@
+"""``sfumato attack intersect``: what several releases leave open when they are taken together."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from sfumato.attack.intersect import Intersection
+
+_FIGURES = (
+    ("persons in two releases or more", "persons"),
+    ("fewest values left to somebody", "smallest"),
+    ("persons with fewer values left than the threshold", "below"),
+    ("of them exposed, as far as is known", "exposed"),
+    ("exposed by no release alone", "added"),
+    ("the true value is the only one left", "right"),
+    ("the true value is not left", "contradicted"),
+)
+
+
+def intersect(
+    releases: Annotated[
+        list[Path], typer.Argument(help="Two or more release folders about the same people.", metavar="RELEASE")
+    ],
+    known: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table of persons, with quasi-identifiers as the adversary knows them, such as the original; "
+            "without it, persons are the rows of the first release.",
+            metavar="DATA",
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="What columns of DATA are, in place of the first release's policy.")
+    ] = None,
+    threshold: Annotated[
+        int, typer.Option(help="Who has fewer values left than these is exposed.", min=2, metavar="N")
+    ] = 2,
+    column: Annotated[str | None, typer.Option(help="The sensitive column, where they share several.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Count, for each person, the sensitive values that are consistent with all releases taken together."""
+    from sfumato.attack import intersect as tried
+    from sfumato.cli.printing import progress
+    from sfumato.policy import load
+
+    rules = None if policy is None else load(policy)
+    with progress("intersect", quiet=as_json, verb="looking up") as bar:
+        found = tried(releases, known, policy=rules, threshold=threshold, column=column, progress=bar)
+    _show(found, as_json=as_json)
+
+
+def _show(found: "Intersection", *, as_json: bool) -> None:
+    """The figures as a table, and what they mean in sentences."""
+    from rich.table import Table
+
+    from sfumato.attack.intersect.words import around, meaning
+    from sfumato.cli.printing import console_of, print_json
+
+    if as_json:
+        print_json(found.as_json())
+        return
+    console, names = console_of(), [one.release for one in found.releases]
+    table = Table("all releases together", *found.columns)
+    for title, key in _FIGURES:
+        figures = [getattr(one, key) for one in found.columns.values()]
+        table.add_row(title, *("" if figure is None else f"{figure:,}" for figure in figures))
+    for place, name in enumerate(names):
+        alone = [one.alone[place] for one in found.columns.values()]
+        table.add_row(f"exposed by {name} alone", *("" if one is None else f"{one:,}" for one in alone))
+    console.print(table)
+    for name, one in found.columns.items():
+        console.print(" ".join(meaning(name, one, names)), soft_wrap=True)
+    for sentence in (*around(found), *found.notes, found.assumes):
+        console.print(sentence, soft_wrap=True)
