@@ -15,6 +15,11 @@ def anonymize(
     algorithm: Annotated[str | None, typer.Option(help="In place of the policy's [algorithm] name.")] = None,
     engine: Annotated[str, typer.Option(help="What counts and verifies; this version has duckdb.")] = "duckdb",
     seed: Annotated[int | None, typer.Option(help="For tests and papers: makes the order of rows repeatable.")] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Reckon with the releases of this ledger, and record it there.")
+    ] = None,
+    population: Annotated[str | None, typer.Option(help="Whom the release is about, for the ledger.")] = None,
+    name: Annotated[str | None, typer.Option(help="Its name in the ledger; that of --out if left out.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -31,9 +36,24 @@ def anonymize(
     check_target(out, force=force)
     rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed)
     check_apart(rules, out)
-    with progress(rules.search.name, quiet=as_json) as bar:
-        release = prepare(None, rules, progress=bar)
-        release.save(out, force=force)
+    _check_ledger(ledger, population, name)
+    with progress(rules.recoder, quiet=as_json) as bar:
+        if ledger is None:
+            made = prepare(None, rules, progress=bar)
+            made.save(out, force=force)
+            release, told = made, made.warnings
+        else:
+            from sfumato.ledger import Ledger, publication
+
+            called = out.resolve().name if name is None else name
+            recorded = publication(Ledger.open(ledger), rules, population=population, name=called, progress=bar)
+            recorded.save(out, force=force)
+            release, told = recorded.release, recorded.warnings
     show_release(release, out, as_json=as_json)
-    for sentence in release.warnings:
+    for sentence in told:
         warn(sentence)
+
+
+def _check_ledger(ledger: Path | None, population: str | None, name: str | None) -> None:
+    if ledger is None and (population is not None or name is not None):
+        raise InputError("--population and --name are for a ledger; give --ledger, or leave them out")

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import typer
 
 from sfumato._version import __version__
-from sfumato.cli import anonymize, attack, demo, policy_schema, query, risk, utility, verify
+from sfumato.cli import anonymize, attack, demo, ledger, policy_schema, query, risk, utility, verify
 from sfumato.errors import SfumatoError
 
 _INTERRUPTED = 130
@@ -36,6 +36,7 @@ app.command("risk")(risk.risk)
 app.command("query")(query.query)
 app.command("utility")(utility.utility)
 app.add_typer(attack.app, name="attack")
+app.add_typer(ledger.app, name="ledger")
 app.command("schema")(policy_schema.schema)
 
 

@@ -1,0 +1,192 @@
+"""A release that keeps the promises of all before it, or is refused; and is recorded with its folder or not at all."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+
+from sfumato.cli.main import _run as run
+from sfumato.errors import Infeasible, InputError
+from sfumato.ledger import Ledger, publication
+from sfumato.ledger.implied import implied, unstated
+from sfumato.policy import Policy, load
+from sfumato.verifier import verify
+
+COLUMNS: dict[str, Any] = {
+    "age": {"role": "quasi", "hierarchy": {"intervals": [10, 20, 40]}},
+    "town": {"role": "quasi", "hierarchy": "suppress"},
+    "illness": {"role": "sensitive"},
+}
+PRIVACY: list[dict[str, Any]] = [
+    {"model": "k-anonymity", "k": 3},
+    {"model": "distinct-l-diversity", "column": "illness", "l": 2},
+]
+
+
+def policy(tmp_path: Path, name: str = "optimal", privacy: Any = None, columns: Any = None, **more: Any) -> Policy:
+    """A policy for the table of these tests, with some algorithm."""
+    document = {
+        "data": {"source": str(tmp_path / "people.csv")},
+        "columns": columns or COLUMNS,
+        "privacy": privacy or PRIVACY,
+        "algorithm": {"name": name},
+        **more,
+    }
+    return load(document)
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> pa.Table:
+    """A table of 400 made-up people, as a file."""
+    random = Random(3)
+    table = pa.table(
+        {
+            "age": [str(random.randint(0, 79)) for _ in range(400)],
+            "town": [random.choice("abcd") for _ in range(400)],
+            "illness": [random.choice(["flu", "cold", "HIV", "gout"]) for _ in range(400)],
+        }
+    )
+    csv.write_csv(table, tmp_path / "people.csv")
+    return table
+
+
+def published(ledger: Ledger, rules: Policy, folder: Path, population: str | None = None) -> Any:
+    """Make a release, write and record it."""
+    made = publication(ledger, rules, population=population, name=folder.name)
+    return made, made.save(folder)
+
+
+@pytest.mark.usefixtures("people")
+def test_the_first_release_is_as_the_policy_says(ledger: Ledger, tmp_path: Path) -> None:
+    """With nothing before it, a release is made as without a ledger, and recorded."""
+    made, entry = published(ledger, policy(tmp_path), tmp_path / "first")
+    assert made.release.recoding.algorithm == "optimal"
+    assert (entry.state, entry.name, entry.number) == ("published", "first", 1)
+    assert verify(tmp_path / "first").satisfied
+    assert ledger.check().sound
+
+
+@pytest.mark.usefixtures("people")
+def test_auto_keeps_what_was_promised(ledger: Ledger, tmp_path: Path) -> None:
+    """A second release of the same people keeps the promises of the first, joined with it, and says so publicly."""
+    published(ledger, policy(tmp_path, "mondrian"), tmp_path / "first")
+    made, entry = published(ledger, policy(tmp_path, "auto"), tmp_path / "second")
+    assert made.release.recoding.algorithm == "tds"
+    joined = [rule for rule in entry.promise if rule["model"] == "xy-anonymity"]
+    assert [(rule["y"], rule["k"]) for rule in joined] == [(["first.$row"], 3), (["first.illness"], 2)]
+    assert verify(tmp_path / "second").satisfied
+    assert ledger.check().sound
+
+
+@pytest.mark.usefixtures("people")
+def test_a_release_that_breaks_a_promise_is_refused(ledger: Ledger, tmp_path: Path) -> None:
+    """An algorithm that cannot look at the join is refused, with the pair and the attack, and nothing is left."""
+    published(ledger, policy(tmp_path, "mondrian"), tmp_path / "first")
+    with pytest.raises(Infeasible, match=r"joined with release 1, 'first', the release breaks .* is linked to [12]"):
+        publication(ledger, policy(tmp_path, "progressive"), population=None, name="second")
+    assert len(ledger.entries()) == 1
+
+
+@pytest.mark.usefixtures("people")
+def test_a_release_that_breaks_nothing_stays_as_it_is(ledger: Ledger, tmp_path: Path) -> None:
+    """A table that shares nothing with what was published before need not be made coarser."""
+    published(ledger, policy(tmp_path, "optimal"), tmp_path / "first")
+    other = {"alter": COLUMNS["age"], "ort": COLUMNS["town"], "krankheit": COLUMNS["illness"]}
+    table = csv.read_csv(tmp_path / "people.csv").rename_columns(list(other))
+    csv.write_csv(table, tmp_path / "people.csv")
+    made, _ = published(ledger, policy(tmp_path, "mondrian", PRIVACY[:1], other), tmp_path / "second")
+    assert made.release.recoding.algorithm == "mondrian"
+
+
+@pytest.mark.usefixtures("people")
+def test_other_populations_do_not_matter(ledger: Ledger, tmp_path: Path) -> None:
+    """Releases about other people ask nothing."""
+    published(ledger, policy(tmp_path, "mondrian"), tmp_path / "first", population="a")
+    made, _ = published(ledger, policy(tmp_path, "optimal"), tmp_path / "second", population="b")
+    assert made.release.recoding.algorithm == "optimal"
+
+
+@pytest.mark.usefixtures("people")
+def test_a_release_that_comes_in_between_is_noticed(ledger: Ledger, tmp_path: Path) -> None:
+    """Two releases made at once do not pass each other by: the second has to be made again."""
+    first = publication(ledger, policy(tmp_path), population=None, name="first")
+    second = publication(ledger, policy(tmp_path, "mondrian"), population=None, name="second")
+    first.save(tmp_path / "first")
+    with pytest.raises(InputError, match="recorded meanwhile"):
+        second.save(tmp_path / "second")
+    assert not (tmp_path / "second").exists()
+    assert [entry.name for entry in ledger.entries()] == ["first"]
+
+
+@pytest.mark.usefixtures("people")
+def test_nothing_is_recorded_without_a_folder(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the folder cannot appear after all, the reservation is taken back."""
+    made = publication(ledger, policy(tmp_path), population=None, name="first")
+
+    def fails(*_: object, **__: object) -> None:
+        raise RuntimeError("torn")
+
+    monkeypatch.setattr("sfumato.release.folder._appear", fails)
+    with pytest.raises(RuntimeError, match="torn"):
+        made.save(tmp_path / "first")
+    assert ledger.entries() == ()
+    assert not (tmp_path / "first").exists()
+
+
+@pytest.mark.usefixtures("people")
+def test_what_promises_ask_of_the_join(ledger: Ledger, tmp_path: Path) -> None:
+    """Sizes ask for rows, diversities for values, shares for confidence; x has the quasi-identifiers of both sides."""
+    privacy = [
+        {"model": "alpha-k-anonymity", "column": "illness", "alpha": 0.7, "k": 3, "values": ["HIV"]},
+        {"model": "entropy-l-diversity", "column": "illness", "l": 1.5},
+        {"model": "t-closeness", "column": "illness", "t": 0.9, "distance": "variational"},
+    ]
+    _, entry = published(ledger, policy(tmp_path, privacy=privacy), tmp_path / "old")
+    x = ["age", "town", "old.age", "old.town"]
+    assert implied(policy(tmp_path), entry) == [
+        {"model": "xy-anonymity", "y": ["old.$row"], "k": 3, "x": x, "releases": ["old"]},
+        {
+            "model": "xy-linkability",
+            "y": ["old.illness"],
+            "k": 0.7,
+            "values": ["HIV"],
+            "x": x,
+            "releases": ["old"],
+        },
+        {"model": "xy-anonymity", "y": ["old.illness"], "k": 2, "x": x, "releases": ["old"]},
+    ]
+    assert unstated(entry) == ["entropy-l-diversity", "t-closeness"]
+
+
+def test_the_command(people: pa.Table, ledger: Ledger, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command records under the name of the folder, tells what it could not ask, and refuses with exit code 1."""
+    privacy = [*PRIVACY, {"model": "t-closeness", "column": "illness", "t": 0.9, "distance": "variational"}]
+    for name, algorithm in (("one", "mondrian"), ("two", "progressive")):
+        (tmp_path / f"{name}.toml").write_text(_toml(tmp_path, algorithm, privacy))
+    given = ["--ledger", str(ledger.folder), "--population", "p"]
+    assert run(["anonymize", str(tmp_path / "one.toml"), "--out", str(tmp_path / "one"), *given, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == people.num_rows
+    assert run(["anonymize", str(tmp_path / "two.toml"), "--out", str(tmp_path / "two"), *given]) == 1
+    assert "error: joined with release 1, 'one'" in capsys.readouterr().err
+    assert not (tmp_path / "two").exists()
+    arguments = ["anonymize", str(tmp_path / "two.toml"), "--algorithm", "auto", "--out", str(tmp_path / "two")]
+    assert run([*arguments, *given]) == 0
+    assert "asked for less than t-closeness says" in capsys.readouterr().err
+    assert run([*arguments[:-1], str(tmp_path / "three"), "--population", "p"]) == 2
+    assert "are for a ledger" in capsys.readouterr().err
+
+
+def _toml(tmp_path: Path, algorithm: str, privacy: list[dict[str, Any]]) -> str:
+    """The policy as a file."""
+    entries = "\n".join("[[privacy]]\n" + "\n".join(f"{k} = {json.dumps(v)}" for k, v in p.items()) for p in privacy)
+    columns = """
+age = { role = "quasi", hierarchy = { intervals = [10, 20, 40] } }
+town = { role = "quasi", hierarchy = "suppress" }
+illness = { role = "sensitive" }
+"""
+    source = json.dumps(str(tmp_path / "people.csv"))
+    return f'[data]\nsource = {source}\n[columns]{columns}{entries}\n[algorithm]\nname = "{algorithm}"\n'
