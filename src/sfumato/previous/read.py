@@ -48,13 +48,18 @@ def read_earlier(previous: Previous, source: Source) -> Earlier:
     path, key = previous.path, f"the table of {previous.name}"
     if path.is_dir():
         raise DataError(f"{path.name} is a folder; name {key} in it, such as public/table.csv")
+    if not path.exists():
+        raise DataError(f"{path.name} does not exist; check {key} under [[previous]]")
     guarded, null = _published(path, source.null)
     plain = Source(path, None, null, source.encoding if not guarded else "utf-8")
     names = column_names(path, plain)
     kind = format_of(path).name
     if kind not in _READ:
         raise DataError(f"{path.name} is {kind}; save {key} as CSV or Parquet, as it was published")
-    table = read(path, _everything(names, plain))
+    try:
+        table = read(path, _everything(names, plain))
+    except DataError as error:
+        raise DataError(f"{key}: {error}") from None
     if guarded:
         names = [unguarded(name) for name in names]
         table = replace(table, arrow=table.arrow.rename_columns(names))

@@ -86,7 +86,7 @@ def _suppressed(release: "Release") -> str:
 
 def _search(release: "Release") -> list[tuple[object, object]]:
     search, chosen = release.policy.search, release.recoding.algorithm
-    begun = "" if chosen in {search.name, "anatomy"} else f"{search.name}, which began with "
+    begun = "" if chosen in {search.name, "anatomy", "tds"} else f"{search.name}, which began with "
     then = " and improved on it" if release.recoding.improved else ""
     aim = "buckets of different values" if chosen == "anatomy" else f"it minimizes {search.metric}"
     if release.recoding.cut:

@@ -1,5 +1,6 @@
 """Every requirement: promised, found by the verifier, and the threat that it answers."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sfumato.release.report.markup import Markup, facts, note, section, tag
@@ -27,7 +28,7 @@ JOINED = (
 def promise(release: "Release") -> Markup:
     """The verdict, requirement by requirement."""
     threats = {entry.name: entry.threat for entry in release.policy.stated}
-    joined = [note(JOINED)] if release.policy.linkage else []
+    joined = _joined(release)
     how = note(
         "Found by a second implementation, from what is published; it shares no code with the algorithm. ",
         SPLIT if release.policy.publish.split else CLASS,
@@ -40,3 +41,17 @@ def _finding(finding: Finding, threat: str) -> Markup:
     word = tag("span", "✓ holds" if finding.satisfied else "✗ does not hold", class_="mark")
     said = facts([("Threat", threat), ("Promised", keys(finding.required)), ("Found", keys(finding.achieved))])
     return tag("article", tag("h3", finding.model, " ", word), said)
+
+
+def _joined(release: "Release") -> list[Markup]:
+    """The earlier releases that were looked at, and by what their records are matched."""
+    if release.star is None or not release.star.earlier:
+        return []
+    pairs = zip(release.star.earlier, release.star.joins, strict=True)
+    lines: list[tuple[object, object]] = [(one.name, _matched(one.rows, join)) for one, join in pairs]
+    return [tag("article", tag("h3", "Earlier releases"), facts(lines)), note(JOINED)]
+
+
+def _matched(rows: int, columns: Sequence[str]) -> str:
+    by = f"matched by {', '.join(columns)}" if columns else "no column in common: every record matches every record"
+    return f"{rows:,} rows, {by}"
