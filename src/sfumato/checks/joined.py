@@ -105,6 +105,16 @@ class Joined:
         return all(value in self.path(name, rows[table][name]) for table, name, value in sides)
 
 
+def over(rule: Mapping[str, Any], joined: Joined) -> Joined:
+    """The join that a rule is about: with the releases that it names, or with all."""
+    if rule.get("releases") is None:
+        return joined
+    current, *earlier = joined.tables
+    left = {table.name for table in earlier if table.name not in rule["releases"]}
+    rules = [pair for pair in joined.inconsistent if not any(side.partition(".")[0] in left for side in pair)]
+    return Joined([current, *(table for table in earlier if table.name not in left)], joined.taxonomies, rules)
+
+
 def anonymity(joined: Joined, x: Sequence[str], y: Sequence[str]) -> dict[Values, int]:
     """The number of different values on Y that stand beside each value on X.
 
@@ -138,6 +148,7 @@ def holds(rule: Mapping[str, Any], joined: Joined) -> bool:
     >>> holds(rule, Joined([Plain("", rows)])), holds(rule | {"values": ["flu"]}, Joined([Plain("", rows)]))
     (False, True)
     """
+    joined = over(rule, joined)
     if rule["model"] == "xy-anonymity":
         return all(number >= rule["k"] for number in anonymity(joined, rule["x"], rule["y"]).values())
     shares = linkability(joined, rule["x"], rule["y"])
@@ -153,6 +164,7 @@ def achieved(rule: Mapping[str, Any], joined: Joined) -> int | Fraction:
     >>> achieved(rule, Joined([Plain("", rows)])), achieved(rule | {"k": 1}, Joined([Plain("", rows)]))
     (Fraction(1, 3), Fraction(2, 3))
     """
+    joined = over(rule, joined)
     if rule["model"] == "xy-anonymity":
         return min(anonymity(joined, rule["x"], rule["y"]).values(), default=0)
     shares = linkability(joined, rule["x"], rule["y"])

@@ -1,7 +1,7 @@
 """Random requirements about X and Y, and rules of what cannot match, for a table and its earlier releases."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -54,6 +54,10 @@ def random_requirement(random: Random, tables: Tables) -> dict[str, Any]:
     >>> rule["x"], rule["y"]
     (['sex'], ['illness'])
     """
+    if len(tables.previous) > 1 and random.random() < 0.3:  # on the join with one of the releases
+        name = random.choice(list(tables.previous))
+        alone = replace(tables, previous={name: tables.previous[name]})
+        return random_requirement(random, alone) | {"releases": [name]}
     every = _x(random, tables)
     moved = [random.choice(every)] if random.random() < 0.1 else []  # one side of a column in X, another in Y
     moved = [name for name in moved if name not in tables.quasi]
