@@ -37,10 +37,11 @@ lint: setup ## ruff, mypy, import-linter
 bench: setup ## measure time, memory and quality, as ratios against yardsticks of the same run
 	$(BIN)/python -m benchmarks.run
 
-figures: setup ## run the experiments of the (α, k), lossy-join and identity-reserved papers and the growth of local recoding, with plots
+figures: setup ## run the experiments of the (α, k), lossy-join, identity-reserved and sequential-release papers and the growth of local recoding, with plots
 	$(BIN)/python -m benchmarks.alpha_k
 	$(BIN)/python -m benchmarks.lossy_join
 	$(BIN)/python -m benchmarks.identity
+	$(BIN)/python -m benchmarks.sequential
 	$(BIN)/python -m benchmarks.scale --full
 
 docs: setup ## write docs/reference.md from the docstrings
