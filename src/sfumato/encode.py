@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sfumato.classes import Domain, IntArray
 from sfumato.coding import Coded, code
@@ -80,6 +81,14 @@ class Encoded:
     def names(self) -> tuple[str, ...]:
         """Names of the quasi-identifiers, in the table's order."""
         return tuple(attribute.name for attribute in self.quasi)
+
+    def known(self, name: str) -> Coded:
+        """A column that is published as it is, or that of the individuals, as codes."""
+        if self.individual is not None and name == self.individual.name:
+            return self.individual
+        if name in self.sensitive:
+            return self.sensitive[name]
+        return code(Table(pa.table({name: self.plain[name]})), name)
 
 
 def encode(table: Table, policy: Policy) -> Encoded:

@@ -15,7 +15,7 @@ from sfumato.datasets import hospital, hospital_policy
 from sfumato.models import LINKAGE, MODELS
 from sfumato.models.distances import DISTANCES
 from sfumato.policy import load, schema
-from sfumato.policy.search import ALGORITHMS, LOCAL, RANGES
+from sfumato.policy.search import ALGORITHMS, LOCAL, RANGES, SCORES
 from sfumato.recode.metrics import METRICS
 from sfumato.release import anonymize
 from sfumato.utility import AttributeLoss
@@ -130,6 +130,28 @@ def test_publishing_guide_mentions_every_key_of_chosen_labels(tmp_path: Path) ->
     manifest = json.loads((folder / "public" / "manifest.json").read_text(encoding="utf-8"))
     for part in (*manifest["columns"], *manifest["chosen_labels"]):
         assert {key for key in part if f"`{key}`" not in guide("publishing")} == set()
+
+
+def test_publishing_guide_mentions_every_key_of_earlier_releases(tmp_path: Path) -> None:
+    """The guide to publishing has the keys that come with earlier releases, those of each release among them."""
+    earlier = tmp_path / "lab.csv"
+    earlier.write_text("sex,test\nf,flu\nm,HIV\n", encoding="utf-8")
+    policy = {
+        "columns": {"sex": {"role": "quasi", "hierarchy": "suppress"}},
+        "previous": [{"name": "lab", "table": str(earlier)}],
+        "privacy": [{"model": "xy-anonymity", "x": ["sex", "lab.sex"], "y": ["$row"], "k": 2}],
+    }
+    folder = anonymize(hospital(200).select(["sex"]), policy).save(tmp_path / "release")
+    _assert_explained(folder)
+    for account in ("public/manifest.json", "private/audit.json"):
+        (entry,) = json.loads((folder / account).read_text(encoding="utf-8"))["previous"]
+        assert {key for key in entry if f"`{key}`" not in guide("publishing")} == set()
+
+
+@pytest.mark.parametrize("name", [*SCORES, "score", "class"])
+def test_algorithms_guide_mentions_score(name: str) -> None:
+    """The guide to the algorithms has every score of top-down specialization, and the keys that choose one."""
+    assert f"`{name}`" in guide("algorithms")
 
 
 def test_commands_guide_mentions_figures_of_a_column() -> None:

@@ -6,11 +6,12 @@ groups of equal records, `Pairs` says what the current table's groups match, and
 
 from sfumato.previous.anonymity import Anonymity
 from sfumato.previous.asked import Asked, asked
+from sfumato.previous.gather import star_of
 from sfumato.previous.history import History, history_of
 from sfumato.previous.lines import Judged, Lines
 from sfumato.previous.linkability import Linkability
 from sfumato.previous.pairs import Matcher, Pairs
-from sfumato.previous.star import Star, star_of
+from sfumato.previous.star import Star
 
 __all__ = [
     "Anonymity",

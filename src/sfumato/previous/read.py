@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.coding import Coded, code
-from sfumato.errors import DataError, PolicyError, did_you_mean, listing
+from sfumato.errors import DataError, listing
 from sfumato.policy import Policy, Previous, Source
 from sfumato.table import Table, column_names, read
 from sfumato.table.formats import format_of
@@ -68,13 +68,6 @@ def read_earlier(previous: Previous, source: Source) -> Earlier:
         delimited = {"separator": head_of(path, plain).separator, "null": list(null), "guarded": guarded}
         delimited |= {} if plain.encoding == "utf-8" else {"encoding": plain.encoding}
     return Earlier(previous.name, path, table.rows, digest(path), tuple(names), table, delimited)
-
-
-def check_has(earlier: Earlier, column: str, key: str) -> None:
-    """Object where a policy names a column that the release does not have."""
-    if column not in earlier.columns:
-        hint = did_you_mean(column, earlier.columns) or f"; it has {listing(earlier.columns)}"
-        raise PolicyError(f"{earlier.name} has no column {column!r}{hint}", key=key)
 
 
 def _everything(names: list[str], source: Source) -> Policy:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.coding import Coded
 from sfumato.encode import Attribute, Encoded
 from sfumato.errors import Infeasible
 from sfumato.hierarchy import Ranges
@@ -47,7 +46,7 @@ def specialized(
     begun = _begun(encoded, policy, star)
     search = begun.search
     failing = [view for view in search.views if view.failing > search.limit]
-    why = unreachable([view for view in failing if isinstance(view, LinkView)], star)
+    why = unreachable([view for view in failing if isinstance(view, LinkView)])
     if failing and (any(view.falls for view in failing) or not search.descend()):
         if why:
             raise Infeasible(why)
@@ -86,17 +85,8 @@ def _score(encoded: Encoded, policy: Policy) -> Score:
     name = policy.search.label
     if name is None:
         return Score(policy.search.score)
-    column = encoded.sensitive[name] if name in encoded.sensitive else _plain(encoded, name)
+    column = encoded.known(name)
     return Score(policy.search.score, column.codes.astype(np.int64), column.width)
-
-
-def _plain(encoded: Encoded, name: str) -> Coded:
-    import pyarrow as pa  # noqa: PLC0415 - only where a plain column is to be told apart
-
-    from sfumato.coding import code  # noqa: PLC0415 - as above
-    from sfumato.table import Table  # noqa: PLC0415 - as above
-
-    return code(Table(pa.table({name: encoded.plain[name]})), name)
 
 
 def _axis(attribute: Attribute, score: Score, policy: Policy) -> Axis:

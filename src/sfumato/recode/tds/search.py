@@ -6,13 +6,13 @@ good where its requirement can only get worse; where that is not so, it gets ano
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from sfumato.classes import IntArray
 from sfumato.recode.evaluate import Progress
-from sfumato.recode.tds.axes import Axis, Split
+from sfumato.recode.tds.axes import Axis
+from sfumato.recode.tds.candidate import Candidate, mends
 from sfumato.recode.tds.gains import Gains
 from sfumato.recode.tds.link_view import LinkView
 from sfumato.recode.tds.matching import Matching, Rematched
@@ -20,23 +20,6 @@ from sfumato.recode.tds.view import Tried, View
 
 _PATIENCE = 4
 """Steps in vain after which a search for a way down ends."""
-
-
-@dataclass(eq=False, repr=False)
-class Candidate:
-    """A node of a cut that can be specialized, and what was found of it when it was last looked at."""
-
-    place: int
-    node: int
-    split: Split
-    gain: float
-    fresh: bool = False
-    weighed: bool = False
-    tried: list[tuple[View, Tried]] = field(default_factory=list)
-
-    def failing(self, limit: int) -> list[View]:
-        """The views in which too many rows would fail."""
-        return [view for view, tried in self.tried if view.failing + tried.change > limit]
 
 
 class Search:
@@ -78,7 +61,7 @@ class Search:
                 return False
             for candidate in self.candidates.values():
                 self._look(candidate)
-            self._specialize(min(self.candidates.values(), key=_mends))
+            self._specialize(min(self.candidates.values(), key=mends))
         return True
 
     def _best(self) -> Candidate | None:
@@ -155,11 +138,6 @@ class Search:
         """The candidates that are among some nodes of each column."""
         keys = [(place, node) for place, each in nodes.items() for node in set(each.tolist())]
         return [self.candidates[key] for key in keys if key in self.candidates]
-
-
-def _mends(candidate: Candidate) -> tuple[int, float, int, int]:
-    """The order in which candidates are taken where too many rows fail."""
-    return sum(tried.change for _, tried in candidate.tried), -candidate.gain, candidate.place, candidate.node
 
 
 def _tried(view: View, candidate: Candidate, rematched: Mapping[Matching, Rematched | None]) -> Tried | None:

@@ -5,18 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.models import XYAnonymity
-from sfumato.previous import Star
 from sfumato.recode.tds.link_view import LinkView
 
 
-def unreachable(views: Sequence[LinkView], star: Star | None) -> str:
+def unreachable(views: Sequence[LinkView]) -> str:
     """A sentence for each requirement that the most general table fails, and the nearest that it meets."""
-    names = ", ".join(star.names) if star and star.names else ""
-    return "; ".join(_sentence(view, names) for view in views)
+    return "; ".join(map(_sentence, views))
 
 
-def _sentence(view: LinkView, names: str) -> str:
-    entry, figure = view.asked.entry, view.figures["y"]
+def _sentence(view: LinkView) -> str:
+    entry, figure, names = view.asked.entry, view.figures["y"], ", ".join(view.matching.star.names)
     joined = f"joined with {names}" if names else "the table itself"
     x, y = ", ".join(entry.x), ", ".join(entry.y)
     if isinstance(entry, XYAnonymity):
