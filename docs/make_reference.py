@@ -38,7 +38,7 @@ def _names() -> Iterator[str]:
 
 def _models() -> Iterator[str]:
     yield "## Privacy models"
-    known: dict[str, Any] = dict(models.MODELS)
+    known: dict[str, Any] = models.MODELS | models.LINKAGE
     for name, model in known.items():
         keys = keys_of(model).items()
         lines = [f"| `{key}` | {each.meaning} | {'yes' if each.needed else 'no'} |" for key, each in keys]

@@ -5,13 +5,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from sfumato.errors import Infeasible
-from sfumato.release import Release
+from sfumato.errors import Infeasible, PolicyError
+from sfumato.release import Release, prepare
+from sfumato.release.previous import taxonomies
 from sfumato.verifier import verify
 
 Makes = Callable[..., Release]
+NOW = {
+    "name": ["Alice", "Alice", "Bob", "Bob", "Cathy"],
+    "job": ["Banker", "Banker", "Clerk", "Driver", "Engineer"],
+    "class": ["c1", "c1", "c2", "c3", "c4"],
+}
 
 
 def test_the_manifest_says_what_it_was_joined_with(makes: Makes, tmp_path: Path) -> None:
@@ -33,16 +40,92 @@ def test_the_manifest_tells_no_label_that_nobody_published(document: dict[str, A
     (Path(document["previous"][0]["table"])).write_text("job,disease\n*,HIV\n*,HIV\n")
     release = makes(privacy=[document["privacy"][0] | {"k": 5}])
     assert set(release.table.column("job").to_pylist()) == {"*"}
-    from sfumato.release.previous import taxonomies
-
     assert taxonomies(release.star, release.recoding) == {"job": [["*"]]}
 
 
 def test_rows_that_match_nothing_are_counted(makes: Makes, tmp_path: Path) -> None:
     """The data holder is told how many rows no promise on the join covers."""
     (tmp_path / "t2.csv").write_text("job,disease\nBanker,Cancer\nClerk,HIV\n")
-    (told,) = makes().warnings
+    alone, told = makes().warnings
     assert told.startswith("2 of 5 rows match no record of t2")
+    assert alone.startswith("no requirement is about the table by itself, and 2 rows are alone in their class")
+
+
+def test_nothing_matches(makes: Makes, tmp_path: Path) -> None:
+    """Where no row matches at all, the data holder is told where to look, since that is hardly meant."""
+    (tmp_path / "t2.csv").write_text("class,disease\nC1,Cancer\nC2,HIV\n")
+    entry = {"model": "xy-anonymity", "x": ["name", "class", "t2.class"], "y": ["$row"], "k": 2}
+    release = makes(privacy=[entry])
+    assert release.privacy[0]["achieved"] == {"k": 0}
+    assert any(told.startswith("no row matches any record of t2") and "in class" in told for told in release.warnings)
+
+
+def test_earlier_releases_that_match_nowhere(document: dict[str, Any], makes: Makes, tmp_path: Path) -> None:
+    """Three earlier releases of which two have nobody in common leave an empty join, which holds."""
+    (tmp_path / "t3.csv").write_text("job,disease\nClerk,flu\n")
+    (tmp_path / "t4.csv").write_text("job,race\nBanker,a\n")
+    tables = [{"name": name, "table": str(tmp_path / f"{name}.csv")} for name in ("t3", "t4")]
+    x = ["name", "job", "t2.job", "t3.job", "t4.job"]
+    entry = {"model": "xy-anonymity", "x": x, "y": ["$row"], "k": 2}
+    release = makes(previous=[*document["previous"], *tables], privacy=[entry])
+    assert release.privacy[0]["achieved"] == {"k": 0}
+
+
+def test_identifiers_of_other_releases_stay_out(document: dict[str, Any], tmp_path: Path) -> None:
+    """A column that the current table never publishes has no value in its accounts, though others are matched by it."""
+    for name in ("t2", "t3"):
+        (tmp_path / f"{name}.csv").write_text("ssn,job\nCANARY1,Banker\nCANARY2,Clerk\n")
+    previous = [{"name": name, "table": str(tmp_path / f"{name}.csv")} for name in ("t2", "t3")]
+    columns = {"ssn": {"role": "identifier"}, **document["columns"]}
+    entry = {"model": "xy-anonymity", "x": ["name", "job", "t2.job", "t3.job"], "y": ["$row"], "k": 2}
+    table = pa.table({"ssn": list("vwxyz"), **NOW})
+    rules = document | {"columns": columns, "previous": previous, "privacy": [entry]}
+    folder = prepare(table, rules).save(tmp_path / "release")
+    assert b"CANARY" not in b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (["job=Bankir", "t2.disease=HIV"], "'job' never is 'Bankir'; did you mean Banker?"),
+        (["job=Office", "t2.disease=hiv"], "'t2.disease' never is 'hiv'; did you mean HIV?"),
+    ],
+)
+def test_rules_that_never_apply(rule: list[str], words: str, document: dict[str, Any], makes: Makes) -> None:
+    """A misspelt value in a rule would let more match than can, and is an error."""
+    with pytest.raises(PolicyError) as caught:
+        makes(previous=[document["previous"][0] | {"inconsistent": [rule]}])
+    assert words in str(caught.value)
+
+
+def test_rules_on_values_that_may_come(document: dict[str, Any], makes: Makes) -> None:
+    """A value that no record has this time is fine, as a label without a record is."""
+    rules = [["job=Field", "t2.disease=Pregnancy"]]
+    assert makes(previous=[document["previous"][0] | {"inconsistent": rules}]).privacy[0]["satisfied"]
+
+
+def test_protected_values_that_are_misspelt(makes: Makes) -> None:
+    """A protected value in another spelling than the tables' would protect nothing, and is an error."""
+    entry = {
+        "model": "xy-linkability",
+        "x": ["name", "job", "t2.job"],
+        "y": ["t2.disease"],
+        "k": 0.9,
+        "values": ["hiv"],
+    }
+    with pytest.raises(PolicyError, match=r"privacy\[0\].values: 'hiv' does not occur in y; did you mean 'HIV'"):
+        makes(privacy=[entry])
+
+
+def test_columns_that_earlier_releases_share_stand_in_x_on_all_sides(
+    document: dict[str, Any], makes: Makes, tmp_path: Path
+) -> None:
+    """What only earlier releases share counts on all their sides, too."""
+    (tmp_path / "t3.csv").write_text("job,disease\nBanker,Cancer\n")
+    previous = [*document["previous"], {"name": "t3", "table": str(tmp_path / "t3.csv")}]
+    x = ["name", "job", "t2.job", "t3.job", "t2.disease"]
+    with pytest.raises(PolicyError, match=r"'t2.disease' is shared.*add 't3.disease'"):
+        makes(previous=previous, privacy=[{"model": "xy-anonymity", "x": x, "y": ["$row"], "k": 2}])
 
 
 def test_no_common_column(makes: Makes, tmp_path: Path) -> None:

@@ -14,6 +14,17 @@ from sfumato.ledger.entry import Entry
 from sfumato.policy import Policy
 
 Rule = dict[str, Any]
+_WEAKER = frozenset(
+    {
+        "entropy-l-diversity",
+        "recursive-l-diversity",
+        "t-closeness",
+        "identity-alpha-beta",
+        "xy-anonymity",
+        "xy-linkability",
+    }
+)
+"""Requirements that are not, or not wholly, asked of the join."""
 
 
 def implied(policy: Policy, entry: Entry) -> list[Rule]:
@@ -25,10 +36,9 @@ def implied(policy: Policy, entry: Entry) -> list[Rule]:
 
 def unstated(entry: Entry) -> list[str]:
     """Earlier requirements of which the join is asked less than they say, or nothing."""
-    weaker = {"entropy-l-diversity", "recursive-l-diversity", "t-closeness", "xy-anonymity", "xy-linkability"}
-    return list(
-        dict.fromkeys(rule["model"] for rule in entry.promise if rule["model"] in weaker or rule.get("refined"))
-    )
+    found = [rule["model"] for rule in entry.promise if rule["model"] in _WEAKER or rule.get("refined")]
+    found += [f"linked_k of {rule['model']}" for rule in entry.promise if rule.get("linked_k")]
+    return list(dict.fromkeys(found))
 
 
 def _kept(rule: Mapping[str, Any], columns: Mapping[str, str]) -> Iterator[Rule]:

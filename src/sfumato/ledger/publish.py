@@ -1,23 +1,22 @@
 """Make a release that keeps the promises of all before it, and record it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from sfumato.errors import Infeasible, InputError
+from sfumato.errors import Infeasible
 from sfumato.ledger.asked import Earlier
+from sfumato.ledger.compose import check_together
 from sfumato.ledger.entry import Entry
-from sfumato.ledger.implied import implied, unstated
+from sfumato.ledger.implied import unstated
+from sfumato.ledger.joined import Joined, is_one_table
 from sfumato.ledger.ledger import Ledger
 from sfumato.policy import Policy
 from sfumato.previous import star_of
 from sfumato.release import Release, prepare
-from sfumato.release.previous import earlier_releases, taxonomies
 from sfumato.release.promised import promise
-from sfumato.verifier import Verdict, verify_table
+from sfumato.verifier import verify_table
 
-_OTHERS = frozenset({"metric", "improve", "keep_together", "suppression"})
 Progress = Callable[[int, int], None]
 
 
@@ -29,21 +28,23 @@ class Publication:
     seen: Earlier
     name: str
     release: Release
+    notes: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> list[str]:
         """What the data holder should know, of the release and of what could not be asked of the join."""
-        return [*self.release.warnings, *_told(self.seen.entries)]
+        return [*self.release.warnings, *_told(self.seen.entries), *self.notes]
 
     def save(self, folder: Path, *, force: bool = False) -> Entry:
         """Write the release folder and record it: neither without the other, whatever happens in between."""
         held: list[Entry] = []
+
+        def reserve(stage: Path) -> None:
+            check_together(self.release, stage, self.seen.entries)
+            held.append(self.ledger.reserve(stage, self.seen, name=self.name))
+
         try:
-            self.release.save(
-                folder,
-                force=force,
-                before=lambda stage: held.append(self.ledger.reserve(stage, self.seen, name=self.name)),
-            )
+            self.release.save(folder, force=force, before=reserve)
         except BaseException:
             if held:  # its folder has not appeared
                 self.ledger.withdraw(held[0].number)
@@ -61,89 +62,43 @@ def publication(
     """
     ledger.check_name(name)
     seen = ledger.earlier(population)
-    joined = _joined(policy, seen.entries)
+    joined = Joined.of(policy, seen.entries)
     if joined is None:
         return Publication(ledger, seen, name, prepare(None, policy, progress=progress))
-    if policy.recoder == "tds":
-        return Publication(ledger, seen, name, _specialized(joined, progress))
-    release = prepare(None, policy, progress=progress)
-    verdict = _verdict(release, joined)
+    if policy.recoder != "tds":
+        kept, why = _tried(prepare(None, policy, progress=progress), joined.checked)
+        if kept is not None:
+            return Publication(ledger, seen, name, kept)
+        if policy.search.name != "auto":
+            way = "leave [algorithm] name out, or write tds, so that the join is taken into account"
+            raise Infeasible(f"{why}; {way}")
+    return Publication(ledger, seen, name, _specialized(joined, progress), joined.notes)
+
+
+def _tried(release: Release, joined: Policy) -> tuple[Release | None, str]:
+    """The release with the earlier promises as its own, where it keeps them as it is; or how it breaks them."""
+    asked = replace(release, policy=joined, star=star_of(release.encoded, joined))
+    promised = promise(asked.encoded, joined, asked.recoding, asked.star)
+    verdict = verify_table(asked.tables["table"].arrow, promised)
     if verdict.satisfied:
-        return Publication(ledger, seen, name, release)
-    if policy.search.name != "auto":
-        way = "leave [algorithm] name out, or write tds, so that the join is taken into account"
-        raise Infeasible(f"{_broken(verdict, seen.entries)}; {way}")
-    return Publication(ledger, seen, name, _specialized(joined, progress))
+        return asked, ""
+    return None, f"joined with earlier releases of the ledger, a promise would be broken: {verdict.complaints[0]}"
 
 
-def _joined(policy: Policy, entries: tuple[Entry, ...]) -> Policy | None:
-    """The policy with all earlier releases and what their promises ask of the join; nothing where they ask nothing."""
-    document = dict(policy.document)
-    own = document.get("previous", [])
-    assert isinstance(own, list)  # noqa: S101 - the policy has checked it; this tells the type checker
-    names = {each.name for each in policy.previous}
-    added: list[Mapping[str, Any]] = []
-    rules: list[Mapping[str, Any]] = []
-    for entry in entries:
-        if entry.name in names:
-            raise InputError(
-                f"the ledger has a release '{entry.name}', and so has the policy under [[previous]]; leave it out "
-                "there, since the ledger's are looked at by themselves"
-            )
-        if found := implied(policy, entry) if _is_one_table(entry) else []:
-            added.append({"name": entry.name, "table": str(entry.paths[0].resolve())})
-            rules += found
-    if not rules:
-        return None
-    stated = document.get("privacy", [])
-    assert isinstance(stated, list)  # noqa: S101 - same
-    search = {"algorithm": _search(document.get("algorithm", {}))}
-    return Policy.read(
-        document | search | {"previous": [*own, *added], "privacy": [*stated, *rules]}, folder=policy.folder
-    )
-
-
-def _search(search: object) -> dict[str, Any]:
-    """[algorithm] as top-down specialization takes it: without the keys that are about other searches."""
-    kept = dict(search) if isinstance(search, Mapping) else {}
-    return {key: value for key, value in kept.items() if key not in _OTHERS} | {"name": "tds"}
-
-
-def _is_one_table(entry: Entry) -> bool:
-    return bool(entry.manifest.get("form", "generalized") == "generalized")
-
-
-def _verdict(release: Release, joined: Policy) -> Verdict:
-    """What the verifier finds of a release, joined with the earlier ones."""
-    star = star_of(release.encoded, joined)
-    asked = replace(
-        promise(release.encoded, joined, release.recoding),
-        previous=earlier_releases(star),
-        taxonomies=taxonomies(star, release.recoding),
-    )
-    return verify_table(release.tables["table"].arrow, asked)
-
-
-def _specialized(joined: Policy, progress: Progress | None) -> Release:
+def _specialized(joined: Joined, progress: Progress | None) -> Release:
     try:
-        return prepare(None, joined, progress=progress)
+        return prepare(None, joined.specializing(), progress=progress)
     except Infeasible as error:
-        raise Infeasible(f"an earlier promise would be broken: {error}") from None
-
-
-def _broken(verdict: Verdict, entries: tuple[Entry, ...]) -> str:
-    """Which earlier release and promise an adversary breaks by joining, in words."""
-    failing = [finding for finding in verdict.privacy if not finding.satisfied and finding.required.get("releases")]
-    names = list(dict.fromkeys(name for finding in failing for name in finding.required["releases"]))
-    called = ", ".join(entry.called for entry in entries if entry.name in names)
-    words = failing[0].failures[0] if failing else "; ".join(verdict.complaints)
-    return f"joined with {called}, the release breaks what was promised then: {words}"
+        raise Infeasible(
+            f"with the promises of {', '.join(joined.names)} kept over the join, no release was found: {error}; "
+            "publish fewer columns, or coarser ones"
+        ) from None
 
 
 def _told(entries: tuple[Entry, ...]) -> list[str]:
     found = []
     for entry in entries:
-        if not _is_one_table(entry):
+        if not is_one_table(entry):
             found.append(
                 f"{entry.called} is of two tables, and was not joined; sfumato attack intersect measures what both "
                 "releases tell together"

@@ -121,7 +121,7 @@ TEXTS = Kind(
     dump=list,
 )
 NAMES = Kind(
-    "a list of names of columns, one at least and none twice",
+    "a list of names, one at least and none twice",
     lambda value: _texts(value) and all(value) and len(set(value)) == len(value),
     {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1, "uniqueItems": True},
     make=tuple,

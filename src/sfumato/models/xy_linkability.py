@@ -51,7 +51,7 @@ class XYLinkability(Linkage):
 
     def bounds(self, known: Sequence[Line]) -> dict[Line, float]:
         """Of the values on y that occur, the protected ones, each with its bound."""
-        stated, others = self._stated(), self.k if self._others else None
+        stated, others = self.stated, self.k if self._others else None
         found = {line: stated.get(line, others) for line in known}
         return {line: bound for line, bound in found.items() if bound is not None}
 
@@ -60,7 +60,9 @@ class XYLinkability(Linkage):
         """Whether values that are not stated are protected, too."""
         return self.values is None or isinstance(self.values, Mapping)
 
-    def _stated(self) -> dict[Line, float | None]:
+    @property
+    def stated(self) -> dict[Line, float | None]:
+        """The values that are named, each with its bound."""
         if isinstance(self.values, Mapping):
             return {(value,): bound for value, bound in self.values.items()}
         lines: list[Line] = [(value,) if isinstance(value, str) else tuple(value) for value in self.values or ()]

@@ -20,11 +20,10 @@ def check_linkage(
     columns: Mapping[str, Column],
     stated: Sequence[Model | Linkage],
     previous: Sequence[Previous],
-    document: Mapping[str, object],
 ) -> None:
     """Columns that are there and may stand where they do, and no release that nothing looks at.
 
-    >>> check_linkage({}, [], [], {})
+    >>> check_linkage({}, [], [])
     """
     linkage = {place: entry for place, entry in enumerate(stated) if isinstance(entry, Linkage)}
     names = [each.name for each in previous]
@@ -39,8 +38,6 @@ def check_linkage(
     for release in previous:
         for condition in (side for pair in release.inconsistent for side in pair):
             _check_ruled(condition.reference, columns, f"previous[{names.index(release.name)}].inconsistent", names)
-    if linkage:
-        _check_search(document)
 
 
 def _check_releases(entry: Linkage, names: Sequence[str], key: str) -> None:
@@ -84,7 +81,13 @@ def _check_there(found: Reference, columns: Mapping[str, Column], key: str, name
         raise PolicyError(f"{found.column!r} is not one of [columns]{hint}", key=key)
 
 
-def _check_search(document: Mapping[str, object]) -> None:
+def check_joining(document: Mapping[str, object]) -> None:
+    """An algorithm, and a form, that can take a join into account.
+
+    >>> check_joining({"algorithm": {"name": "mondrian"}})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: algorithm.name: mondrian does not look at joins; write tds, or leave it out
+    """
     search, publish = table_of(document, "algorithm"), table_of(document, "publish")
     if search.get("name", "auto") not in JOINING:
         why = f"{search['name']} does not look at joins; write tds, or leave it out"

@@ -10,7 +10,7 @@ from sfumato import models
 from sfumato.policy.columns import Column, Role, read_columns
 from sfumato.policy.cuts import check_cuts
 from sfumato.policy.forms import anatomized, check_form
-from sfumato.policy.linkage import check_linkage
+from sfumato.policy.linkage import check_joining, check_linkage
 from sfumato.policy.plain import plain, tables
 from sfumato.policy.previous import Previous, read_previous
 from sfumato.policy.privacy import check_privacy, read_privacy
@@ -28,7 +28,8 @@ class Policy:
 
     A policy that exists is one that makes sense: its parts are checked against each other when it is
     made. `stated` are all requirements: `privacy` those on classes, `linkage` those on the join with the earlier
-    releases, which are `previous`. `document` holds the tables it was read from, as JSON could, for the audit; `folder`
+    releases, which are `previous`. Where it is `lenient`, these are checked of whatever algorithm the policy names, and
+    not looked at by its search. `document` holds the tables it was read from, as JSON could, for the audit; `folder`
     is where its paths start.
 
     >>> policy = Policy.read(
@@ -51,9 +52,10 @@ class Policy:
     document: Mapping[str, object]
     folder: Path = Path()
     previous: tuple[Previous, ...] = ()
+    lenient: bool = False
 
     @classmethod
-    def read(cls, policy: Mapping[str, object], *, folder: Path | None = None) -> Self:
+    def read(cls, policy: Mapping[str, object], *, folder: Path | None = None, lenient: bool = False) -> Self:
         """The policy that these tables say; paths start at `folder`, or where the program runs."""
         document, folder = tables(policy), folder or Path()
         Section.of(document, "", KEYS)
@@ -67,6 +69,7 @@ class Policy:
             publish=publish,
             document=document,
             folder=folder,
+            lenient=lenient,
         )
 
     def __post_init__(self) -> None:
@@ -75,7 +78,9 @@ class Policy:
         check_privacy(self.columns, self.stated, self.document.get("privacy"))
         check_form(self.columns, self.privacy, self.document)
         check_meant(self.columns, self.recoder, self.document)
-        check_linkage(self.columns, self.stated, self.previous, self.document)
+        check_linkage(self.columns, self.stated, self.previous)
+        if self.linkage and not self.lenient:
+            check_joining(self.document)
         check_cuts(self.columns, self.recoder, self.document)
 
     @property
@@ -91,7 +96,7 @@ class Policy:
     @property
     def recoder(self) -> str:
         """The algorithm by name; ``auto`` means ``tds`` where a join has to be looked at."""
-        return "tds" if self.search.name == "auto" and self.linkage else self.search.name
+        return "tds" if self.search.name == "auto" and self.linkage and not self.lenient else self.search.name
 
     def with_role(self, role: Role) -> tuple[Column, ...]:
         """The columns of this role, in the order of the policy."""

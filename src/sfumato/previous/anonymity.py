@@ -17,7 +17,7 @@ from sfumato.keys import count, pack
 from sfumato.previous.lines import Judged, Lines, own_group
 from sfumato.previous.pairs import Pairs
 from sfumato.previous.past import Past
-from sfumato.previous.products import blocks, incidence
+from sfumato.previous.products import blocks, incidence, numbered
 
 UNMATCHED = np.inf
 """The figure of a value on x that stands nowhere in the join: it is linked to nothing."""
@@ -82,7 +82,7 @@ class Anonymity:
         reach = atoms @ incidence(pairs.owner, pairs.match, (lines.groups, past.matches))
         for found in blocks(reach, self._later, owner):
             value = owner[found.row] * past.xs + past.columns.x[found.column]
-            known, at = np.unique(value, return_inverse=True)
+            known, at = numbered(value)
             sums = np.bincount(at, weight[found.row] * past.columns.weight[found.column], len(known))
             np.minimum.at(figure, known // past.xs, sums)
         return figure

@@ -11,6 +11,7 @@ from sfumato.keys import number, pack
 from sfumato.models import ROW, Linkage, XYAnonymity, XYLinkability
 from sfumato.policy import Reference
 from sfumato.previous.anonymity import Anonymity
+from sfumato.previous.checking import check_values
 from sfumato.previous.history import History
 from sfumato.previous.linkability import Linkability
 from sfumato.previous.past import Past, past_of
@@ -72,6 +73,7 @@ def _bounds(entry: XYLinkability, star: Star, past: Past, own: Sequence[tuple[Co
     known |= {name: _texts(column, codes, second) for name, column, codes in past.values}
     texts = [known[str(each)] for each in star.references(entry.y)]
     lines = list(zip(*texts, strict=True))
+    check_values(entry, lines, "values")
     bounds = entry.bounds(lines)
     found = np.array([bounds.get(line, np.nan) for line in lines], dtype=np.float64)
     return found.reshape(ys, past.ys)

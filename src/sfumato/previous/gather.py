@@ -9,7 +9,7 @@ from sfumato.hierarchy import Spec
 from sfumato.hierarchy.base import Label
 from sfumato.models import ROW
 from sfumato.policy import Column, Policy, Role, reference
-from sfumato.previous.checking import check_star
+from sfumato.previous.checking import check_rules, check_star
 from sfumato.previous.read import read_earlier
 from sfumato.previous.star import Rule, Star
 from sfumato.previous.taxonomy import Path, Taxonomy, paths_of
@@ -27,7 +27,10 @@ def star_of(encoded: Encoded, policy: Policy) -> Star:
     known = {name: encoded.known(name) for name in policy.columns if name in asked and name not in encoded.names}
     star = Star(encoded, earlier, joins, shared, rules, {}, known)
     check_star(star, policy)
-    return replace(star, taxonomies=_taxonomies(star, policy))
+    found = _taxonomies(star, policy)
+    specs = {name: _spec(policy, name) for name in found}
+    check_rules(star, found, specs)
+    return replace(star, taxonomies=found, declared=tuple(name for name, spec in specs.items() if spec is not None))
 
 
 def _is_matched(column: Column) -> bool:
@@ -54,14 +57,23 @@ def _taxonomies(star: Star, policy: Policy) -> dict[str, Taxonomy]:
 
 
 def _taxonomy(star: Star, policy: Policy, name: str) -> Taxonomy:
-    column = policy.columns.get(name)
-    spec = column.hierarchy if column is not None and _is_matched(column) else None
+    spec = _spec(policy, name)
     rules: dict[str, Any] = {"column": name, "nulls": policy.source.null}
-    paths: list[Path] = paths_of(_labels(star, name), spec, whose="the table", **rules)
+    paths: list[Path] = []
+    if name not in star.apart:
+        paths += paths_of(_labels(star, name), spec, whose="the table", **rules)
     for place, earlier in enumerate(star.earlier):
         if name in star.matched_of(place):
             paths += paths_of(earlier.coded(name).texts, spec, whose=earlier.name, **rules)
     return Taxonomy.of(paths)
+
+
+def _spec(policy: Policy, name: str) -> Spec | None:
+    """The hierarchy of a column that is published; none where labels of two tables have none in common."""
+    column = policy.columns.get(name)
+    if column is None or not _is_matched(column) or _untied(column.hierarchy):
+        return None
+    return column.hierarchy
 
 
 def _labels(star: Star, name: str) -> tuple[Label, ...]:

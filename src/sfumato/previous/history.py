@@ -87,7 +87,8 @@ def _joined(star: Star, groups: tuple[Groups, ...], chosen: list[IntArray], plac
                 "join them beforehand into one table, or look at fewer of them at a time"
             )
         found.append([*(each[left[fits]] for each in block), right[fits]])
-    return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+    nothing = np.zeros(0, dtype=np.int64)
+    return [np.concatenate([nothing, *parts]) for parts in zip(*found, strict=True)] or [nothing] * (place + 1)
 
 
 def _fitting(star: Star, groups: tuple[Groups, ...], chosen: list[IntArray]) -> BoolArray:

@@ -16,7 +16,7 @@ from sfumato.models.exact import floor_times
 from sfumato.previous.lines import Judged, Lines, own_group
 from sfumato.previous.pairs import Pairs
 from sfumato.previous.past import Past
-from sfumato.previous.products import blocks, incidence
+from sfumato.previous.products import blocks, incidence, numbered
 
 UNMATCHED = 0.0
 _EXACT = 9e9
@@ -76,7 +76,7 @@ class Linkability:
         passes, figure = np.ones(lines.xs, dtype=np.bool_), np.zeros(lines.xs)
         for found in blocks(reach, self._later, owner):
             value = owner[found.row] * past.xs + columns.x[found.column]
-            whole = np.unique(value, return_inverse=True)[1]
+            whole = numbered(value)[1]
             total = np.bincount(whole, found.value)[whole]
             bound = self.bounds[y[found.row], columns.y[found.column]]
             kept = within(found.value, total, bound)

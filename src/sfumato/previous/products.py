@@ -9,6 +9,7 @@ from sfumato.classes import FloatArray, IntArray
 
 _BLOCK = 1 << 23
 """About so many entries of a product are looked at at a time."""
+_CLOSE = 1 << 20
 
 
 class Found(NamedTuple):
@@ -42,3 +43,14 @@ def blocks(left: Any, right: Any, owner: IntArray) -> Iterator[Found]:
         found = (left[start:stop] @ right).tocoo()
         yield Found(found.row.astype(np.int64) + start, found.col.astype(np.int64), found.data)
         begin = end
+
+
+def numbered(values: IntArray) -> tuple[IntArray, IntArray]:
+    """The different values in order, and the place of each among them; by counting where they lie close together."""
+    low = int(values.min()) if len(values) else 0
+    span = int(values.max()) - low + 1 if len(values) else 0
+    if span > 4 * len(values) + _CLOSE:
+        return np.unique(values, return_inverse=True)
+    present = np.zeros(span, dtype=np.int64)
+    present[values - low] = 1
+    return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[values - low]

@@ -18,7 +18,8 @@ class Star:
 
     `joins` are for each earlier release the columns that it shares with the current table and is matched by;
     `apart` those that are shared but not matched, because they have no taxonomy. `rules` are pairs of values that rule
-    a match out. `taxonomies` are those of all columns that matter for it. `known` are the columns of the current table
+    a match out. `taxonomies` are those of all columns that matter for it, and `declared` those of them that have one in
+    the policy. `known` are the columns of the current table
     that are published as they are, as far as anybody asks for them.
     """
 
@@ -29,6 +30,7 @@ class Star:
     rules: tuple[Rule, ...]
     taxonomies: Mapping[str, Taxonomy]
     known: Mapping[str, Coded]
+    declared: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:

@@ -6,6 +6,7 @@ the other's path to the root.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -62,8 +63,11 @@ class Taxonomy:
 
     def path(self, label: Label) -> list[Label]:
         """The path of a label, for the manifest."""
-        names = list(self.number)
-        return [names[place] for place in self.paths[self.number[label]].tolist() if place >= 0]
+        return [self._labels[place] for place in self.paths[self.number[label]].tolist() if place >= 0]
+
+    @cached_property
+    def _labels(self) -> list[Label]:
+        return list(self.number)
 
 
 def paths_of(
@@ -77,6 +81,6 @@ def paths_of(
     if unknown:
         raise HierarchyError(
             f"column {column!r} of {whose} has values that the hierarchy of [columns] does not know: "
-            f"{listing(unknown)}; add them to it, as leaves or as labels above"
+            f"{listing(unknown)}; add them to it, or give the column the kind of hierarchy it had then"
         )
     return [path for path in found if path is not None]

@@ -51,7 +51,7 @@ class Recoding:
     @property
     def local(self) -> bool:
         """Whether each class has its own labels, so that labels of one column may overlap."""
-        return self.levels is None and not self.cut and self.group is None
+        return self.levels is None and not self.cut
 
     @property
     def suppressed(self) -> int:

@@ -45,7 +45,7 @@ def how_found(recoding: Recoding, *, levels: bool = True) -> dict[str, Any]:
     """What there is to say of how an algorithm ended: its levels, or whether its classes were improved on."""
     if recoding.levels is not None:
         return {"levels": dict(recoding.levels)} if levels else {}
-    return {"improved": recoding.improved} if recoding.local else {}
+    return {"improved": recoding.improved} if recoding.local and recoding.algorithm != "anatomy" else {}
 
 
 def why_suppressed(recoding: Recoding) -> str | None:

@@ -63,6 +63,15 @@ MIXED = (
 """What is added where recoding is local."""
 
 
+LINKED = (
+    "The requirements under 'promise' are about the join of this table with those under 'previous': each value on x is "
+    "linked to as many values on y, or to none with more confidence, as they say. The adversary is assumed to have all "
+    "these tables, and to match records by the columns they share. Nothing is promised of this table by itself: of "
+    "columns that stand in no x, of rows that agree with no other in their quasi-identifiers. Not covered: knowledge "
+    "of y from elsewhere, other releases about the same people."
+)
+"""What is said where every requirement is about a join."""
+
 CUT = (
     " Labels of one column may be of different levels here, but never one above another: each value of the column has "
     "exactly one label."
@@ -83,7 +92,7 @@ def draft(
         "rows": next(iter(tables.values())).rows,
         "classes": len(recoding.classes),
         "promise": requirements(policy),
-        "protects": _protects(recoding) + (f" {JOINED}" if is_keyed(policy) else ""),
+        "protects": _protects(recoding, policy) + (f" {JOINED}" if is_keyed(policy) else ""),
         "algorithm": recoding.algorithm,
         **how_found(recoding, levels=False),
         "suppression_limit": float(policy.search.suppression),
@@ -113,9 +122,11 @@ def _named(policy: Policy, files: Mapping[str, Path]) -> dict[str, Any]:
     }
 
 
-def _protects(recoding: Recoding) -> str:
+def _protects(recoding: Recoding, policy: Policy) -> str:
     if recoding.group is not None:
         return SPLIT
+    if not policy.privacy:
+        return LINKED + CUT
     return PROTECTS + (MIXED if recoding.local else CUT if recoding.cut else "")
 
 

@@ -23,10 +23,14 @@ def earlier_releases(star: Star | None) -> tuple[Earlier, ...]:
 
 
 def taxonomies(star: Star | None, recoding: Recoding) -> Taxonomies:
-    """For every column that records are matched by, the path of each label that is published now or was before."""
+    """For every column with a hierarchy, the path of each label that is published now or was before.
+
+    Other columns need none: a label stands below the root alone. So no value of a column that the current table does
+    not publish gets into its accounts.
+    """
     if star is None:
         return {}
-    return {name: [_path(star, name, label) for label in _labels(star, recoding, name)] for name in star.taxonomies}
+    return {name: [_path(star, name, label) for label in _labels(star, recoding, name)] for name in star.declared}
 
 
 def public(star: Star | None, recoding: Recoding) -> dict[str, Any]:
@@ -112,10 +116,16 @@ def told(star: Star | None, unmatched: int, rows: int) -> Iterator[str]:
             f"'{name}' stands in {', '.join(tables)} as well, but has no taxonomy here: records are not matched by it, "
             "and an adversary may; give it intervals in place of ranges to have it taken into account"
         )
-    for place, join in enumerate(star.joins):
-        if not join:
+    for place in range(len(star.earlier)):
+        if not star.matched_of(place):
             yield f"{star.names[place]} shares no column with the table: every record matches every record of it"
-    if unmatched:
+    if unmatched == rows:
+        by = ", ".join(star.matched)
+        yield (
+            f"no row matches any record of {', '.join(star.names)}, so that the (X, Y)-requirements say nothing; "
+            f"compare how values are written there in {by}: spelling, encoding, missing values"
+        )
+    elif unmatched:
         yield (
             f"{unmatched:,} of {rows:,} rows match no record of {', '.join(star.names)}: they are not about the same "
             "people, as the (X, Y)-requirements assume, and no promise on the join covers these rows"

@@ -33,6 +33,7 @@ def warnings(release: "Release") -> list[str]:
         *_unnamed(release),
         *_persons(release),
         *key_warnings(release.policy),
+        *_unasked(release),
         *told(release.star, release.recoding.unmatched, release.encoded.rows),
         *_seeded(release),
     ]
@@ -46,6 +47,18 @@ def _two_tables(release: "Release") -> Iterator[str]:
     if release.policy.publish.split and alone:
         why = f"{alone:,} classes have one line, so that the two tables tell whose value it is"
         yield f"{why}; the policy allows that: add k-anonymity, or do without refined"
+
+
+def _unasked(release: "Release") -> Iterator[str]:
+    """Requirements on the join alone promise nothing of the table itself."""
+    if release.policy.privacy:
+        return
+    alone = int((release.recoding.classes.sizes == 1).sum())
+    if alone:
+        yield (
+            f"no requirement is about the table by itself, and {alone:,} rows are alone in their class: whoever knows "
+            "their quasi-identifiers picks them out without any join; add k-anonymity, or see sfumato risk"
+        )
 
 
 def _unnamed(release: "Release") -> Iterator[str]:

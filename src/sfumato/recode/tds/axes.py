@@ -13,11 +13,20 @@ from sfumato.recode.tds.score import Score
 
 
 class Split(NamedTuple):
-    """A specialization of a node: its children, which of them each leaf is under (-1: none), and its gain."""
+    """A specialization of a node: its children, which of them each leaf under it goes to, and its gain."""
 
     children: tuple[int, ...]
-    which: IntArray
+    leaves: IntArray
+    child: IntArray
     gain: float
+    width: int
+
+    @property
+    def which(self) -> IntArray:
+        """For every leaf of the column the place of its child, -1 where it is not under the node."""
+        found = np.full(self.width, -1)
+        found[self.leaves] = self.child
+        return found
 
 
 class Shown(NamedTuple):
@@ -50,6 +59,8 @@ class TreeAxis(Axis):
     def __init__(self, attribute: Attribute, score: Score) -> None:
         super().__init__(attribute)
         self.tree, self.score = attribute.hierarchy, score
+        number = {text: code for code, text in enumerate({text for level in self.tree.labels for text in level})}
+        self.texts = [np.array([number[text] for text in level]) for level in self.tree.labels]
         sizes = [len(level) for level in self.tree.labels[::-1]]
         self.begin = np.concatenate(([0], np.cumsum(sizes)))
         self.counts = np.concatenate(
@@ -67,19 +78,17 @@ class TreeAxis(Axis):
         if level == 0:
             return None
         under = np.flatnonzero(self.tree.matrix[:, level] == code)
-        below = self._below(under, level, self.tree.labels[level][code])
+        below = self._below(under, level, int(self.texts[level][code]))
         children, child = np.unique(below, return_inverse=True)
-        which = np.full(self.leaves, -1)
-        which[under] = child
         steps = np.array([level - self.place(each)[0] for each in children.tolist()])
         gain = self.score.gain(self.counts[node], self.counts[children], steps)
-        return Split(tuple(children.tolist()), which, self.weight * gain)
+        return Split(tuple(children.tolist()), under, child, self.weight * gain, self.leaves)
 
-    def _below(self, leaves: IntArray, level: int, text: Label) -> IntArray:
+    def _below(self, leaves: IntArray, level: int, text: int) -> IntArray:
         """The node that each leaf comes to one level below, or further down where that still reads the same."""
         codes = self.tree.matrix[leaves, level - 1]
         found: IntArray = int(self.begin[self.tree.height - level + 1]) + codes.astype(np.int64)
-        same = np.array([label == text for label in self.tree.labels[level - 1]])[codes]
+        same = self.texts[level - 1][codes] == text
         if level > 1 and same.any():
             found[same] = self._below(leaves[same], level - 1, text)
         return found
@@ -115,10 +124,10 @@ class RangesAxis(Axis):
             gains = self._gain(first, last, cuts)
             best = np.flatnonzero(gains >= gains.max() - 1e-12)
             cut, gain = self._evenest(first, last, cuts[best]), gains.max()
-        which = np.where(self.spans.place <= cut, 0, 1)
-        which[(self.spans.place < first) | (self.spans.place > last)] = -1
+        under = np.flatnonzero((self.spans.place >= first) & (self.spans.place <= last))
+        child = (self.spans.place[under] > cut).astype(np.int64)
         self.runs += [(first, cut), (cut + 1, last)]
-        return Split((len(self.runs) - 2, len(self.runs) - 1), which, self.weight * float(gain))
+        return Split((len(self.runs) - 2, len(self.runs) - 1), under, child, self.weight * float(gain), self.leaves)
 
     def shown(self, node: int) -> Shown:
         """Its range."""

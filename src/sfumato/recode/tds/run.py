@@ -4,12 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.classes import IntArray
 from sfumato.encode import Attribute, Encoded
-from sfumato.errors import Infeasible
+from sfumato.errors import Infeasible, PolicyError
 from sfumato.hierarchy import Ranges
 from sfumato.keys import narrow
+from sfumato.models import Linkage
 from sfumato.policy import Policy
-from sfumato.previous import Star, asked, history_of
+from sfumato.previous import Asked, Star, asked, history_of
 from sfumato.recode.evaluate import Progress, Requirement
 from sfumato.recode.local.apply import groups_of_rows
 from sfumato.recode.local.axes import RangeAxis
@@ -77,8 +79,15 @@ def _links(policy: Policy, star: Star, axes: list[Axis]) -> list[LinkView]:
         if tuple(joined.names) not in matchings:
             matchings[tuple(joined.names)] = Matching(history_of(joined), trees)
         matching = matchings[tuple(joined.names)]
-        views.append(LinkView(asked(matching.history, entry), matching))
+        views.append(LinkView(_asked(matching, entry, policy.stated.index(entry)), matching))
     return views
+
+
+def _asked(matching: Matching, entry: Linkage, place: int) -> Asked:
+    try:
+        return asked(matching.history, entry)
+    except PolicyError as error:
+        raise PolicyError(error.message, key=f"privacy[{place}].{error.key}") from None
 
 
 def _score(encoded: Encoded, policy: Policy) -> Score:
@@ -110,14 +119,13 @@ def _applied(encoded: Encoded, begun: _Begun) -> Recoding:
     return Recoding("tds", labels, kept, classes, cut=True, unmatched=unmatched)
 
 
-def _labels(axis: Axis, cut: np.ndarray) -> Labels:
+def _labels(axis: Axis, cut: IntArray) -> Labels:
     """A column at its cut; nodes that read the same are one label."""
     nodes, place = np.unique(cut, return_inverse=True)
     shown = [axis.shown(node) for node in nodes.tolist()]
-    texts = tuple(dict.fromkeys(one.text for one in shown))
-    code = np.array([texts.index(one.text) for one in shown])
-    first = [next(one for one in shown if one.text == text) for text in texts]
-    lift = narrow(code[place], len(texts))
+    first = {one.text: one for one in reversed(shown)}
+    number = {text: code for code, text in enumerate(first)}
+    lift = narrow(np.array([number[one.text] for one in shown])[place], len(first))
     codes = lift.take(axis.attribute.column.codes)
-    loss, climbed = (np.array([getattr(one, key) for one in first]) for key in ("loss", "climbed"))
-    return Labels(codes, texts, loss, climbed, None)
+    loss, climbed = (np.array([getattr(one, key) for one in first.values()]) for key in ("loss", "climbed"))
+    return Labels(codes, tuple(first), loss, climbed, None)

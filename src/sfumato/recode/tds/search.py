@@ -5,6 +5,7 @@ make it the best, and again only when a specialization has changed the groups it
 good where its requirement can only get worse; where that is not so, it gets another chance.
 """
 
+from bisect import bisect_left, insort
 from collections.abc import Mapping
 
 import numpy as np
@@ -18,6 +19,9 @@ from sfumato.recode.tds.link_view import LinkView
 from sfumato.recode.tds.matching import Matching, Rematched
 from sfumato.recode.tds.view import Tried, View
 
+Key = tuple[int, int]
+"""A column by its place, and a node of it."""
+
 _PATIENCE = 4
 """Steps in vain after which a search for a way down ends."""
 
@@ -29,7 +33,8 @@ class Search:
         self.axes, self.views, self.limit, self.gains = axes, views, limit, gains
         self.matchings = list(dict.fromkeys(view.matching for view in views if isinstance(view, LinkView)))
         self.cuts = {place: np.zeros(axis.leaves, dtype=np.int64) for place, axis in enumerate(axes)}
-        self.candidates: dict[tuple[int, int], Candidate] = {}
+        self.candidates: dict[Key, Candidate] = {}
+        self.order: list[tuple[float, Key]] = []
         for place in range(len(axes)):
             self._add(place, 0)
 
@@ -68,16 +73,23 @@ class Search:
         """The valid candidate of the best score; of equals the one of more gain, then the first."""
         self._weigh()
         best, score = None, -1.0
-        for candidate in sorted(self.candidates.values(), key=lambda one: (-one.gain, one.place, one.node)):
+        for _, key in self._ordered():
+            candidate = self.candidates[key]
             if best is not None and candidate.gain <= score:
                 break  # its score is at most its gain, and that of all behind it
             self._look(candidate)
             failing = candidate.failing(self.limit)
             if any(view.falls for view in failing):
-                del self.candidates[candidate.place, candidate.node]
+                self._drop(candidate)
             elif not failing and (found := self._score(candidate)) > score:
                 best, score = candidate, found
         return best
+
+    def _ordered(self) -> list[tuple[float, Key]]:
+        """The candidates, those of the largest gain first; gains that never change are kept in order."""
+        if self.gains is not None:
+            self.order = sorted((-one.gain, key) for key, one in self.candidates.items())
+        return list(self.order)
 
     def _weigh(self) -> None:
         """Gains that depend on the classes, of all candidates whose classes have changed."""
@@ -105,7 +117,7 @@ class Search:
 
     def _specialize(self, chosen: Candidate) -> None:
         """Part what the candidate parts, and mark all that has changed by it."""
-        del self.candidates[chosen.place, chosen.node]
+        self._drop(chosen)
         self._cut(chosen)
         for view, tried in chosen.tried:
             view.commit(tried)
@@ -119,9 +131,7 @@ class Search:
                 one.weighed = False
 
     def _cut(self, chosen: Candidate) -> None:
-        which, children = chosen.split.which, np.array(chosen.split.children)
-        inside = which >= 0
-        self.cuts[chosen.place][inside] = children[which[inside]]
+        self.cuts[chosen.place][chosen.split.leaves] = np.array(chosen.split.children)[chosen.split.child]
         for child in chosen.split.children:
             self._add(chosen.place, child)
 
@@ -129,6 +139,14 @@ class Search:
         split = self.axes[place].split(node)
         if split is not None:
             self.candidates[place, node] = Candidate(place, node, split, split.gain)
+            insort(self.order, (-split.gain, (place, node)))
+
+    def _drop(self, candidate: Candidate) -> None:
+        key = candidate.place, candidate.node
+        del self.candidates[key]
+        at = bisect_left(self.order, (-candidate.gain, key))
+        if self.order[at : at + 1] == [(-candidate.gain, key)]:
+            del self.order[at]
 
     def _stale(self, touched: Mapping[int, IntArray]) -> None:
         for candidate in self._among(touched):
