@@ -86,7 +86,9 @@ def test_auto_keeps_what_was_promised(ledger: Ledger, tmp_path: Path) -> None:
 def test_a_release_that_breaks_a_promise_is_refused(ledger: Ledger, tmp_path: Path) -> None:
     """An algorithm that cannot look at the join is refused, with the pair and the attack, and nothing is left."""
     published(ledger, policy(tmp_path, "mondrian"), tmp_path / "first")
-    with pytest.raises(Infeasible, match=r"a promise would be broken: .*first\.age = .* is linked to [12]"):
+    with pytest.raises(
+        Infeasible, match=r"joined with release 1, 'first', the release breaks .*first\.age = .* is linked to [12]"
+    ):
         publication(ledger, policy(tmp_path, "progressive"), population=None, name="second")
     assert len(ledger.entries()) == 1
 
@@ -171,6 +173,10 @@ def test_columns_without_levels(ledger: Ledger, tmp_path: Path) -> None:
     made, _ = published(ledger, policy(tmp_path, "mondrian", PRIVACY[:1], towns), tmp_path / "second")
     assert made.release.recoding.algorithm == "mondrian"
     assert [rule["model"] for rule in ledger.entries()[1].promise][1:] == ["xy-anonymity", "xy-anonymity"]
+    second = str(tmp_path / "second")
+    assert run(["verify", second]) == 0
+    assert run(["utility", second, "--original", str(tmp_path / "people.csv")]) == 0
+    assert run(["attack", "intersect", second, str(tmp_path / "first")]) == 0
     ages = COLUMNS | {"town": {"role": "identifier"}}
     published(ledger, policy(tmp_path, "mondrian", columns=ages), tmp_path / "third", population="q")
     with pytest.raises(Infeasible, match=r"tds, which could keep it, cannot be used here: .*town.*has no levels"):
@@ -229,7 +235,7 @@ def test_the_command(people: pa.Table, ledger: Ledger, tmp_path: Path, capsys: p
     assert run(["anonymize", str(tmp_path / "one.toml"), "--out", str(tmp_path / "one"), *given, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == people.num_rows
     assert run(["anonymize", str(tmp_path / "two.toml"), "--out", str(tmp_path / "two"), *given]) == 1
-    assert "error: joined with earlier releases of the ledger, a promise would be broken" in capsys.readouterr().err
+    assert "error: joined with release 1, 'one', the release breaks what was promised then" in capsys.readouterr().err
     assert not (tmp_path / "two").exists()
     arguments = ["anonymize", str(tmp_path / "two.toml"), "--algorithm", "auto", "--out", str(tmp_path / "two")]
     assert run([*arguments, *given]) == 0

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from sfumato.cli.main import _run as run
 from sfumato.errors import Infeasible, PolicyError
 from sfumato.release import Release, prepare
 from sfumato.release.previous import taxonomies
@@ -187,3 +188,31 @@ def test_releases_can_be_joined_one_by_one(document: dict[str, Any], makes: Make
     assert [finding.satisfied for finding in verify(folder).privacy] == [True, True]
     alone = makes(privacy=privacy[:1]).privacy[0]["achieved"]
     assert release.privacy[0]["achieved"]["k"] >= 4 <= alone["k"]
+
+
+def test_verify_by_a_policy_that_joins_otherwise(
+    document: dict[str, Any], makes: Makes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A policy with other earlier releases or rules than the release was made with cannot be checked, which is said."""
+    folder = str(makes().save(tmp_path / "release"))
+    head = f"""
+[columns]
+name = {{ role = "quasi", hierarchy = "suppress" }}
+job = {{ role = "quasi", hierarchy = "{tmp_path / "job.csv"}" }}
+class = {{ role = "plain" }}
+[[privacy]]
+model = "xy-anonymity"
+x = ["name", "job", "t2.job"]
+y = ["$row"]
+k = 2
+[[previous]]
+table = "{document["previous"][0]["table"]}"
+"""
+    asked = {'name = "t2"': 0, 'name = "t2"\ninconsistent = [["job=Field", "t2.disease=HIV"]]': 2}
+    for more, code in asked.items():
+        (tmp_path / "p.toml").write_text(head + more)
+        assert run(["verify", folder, "--policy", str(tmp_path / "p.toml")]) == code
+    assert "was not made with the rules on what cannot match" in capsys.readouterr().err
+    (tmp_path / "p.toml").write_text(head.replace("t2.job", "t3.job") + 'name = "t3"')
+    assert run(["verify", folder, "--policy", str(tmp_path / "p.toml")]) == 2
+    assert "was not made with the earlier release 't3'" in capsys.readouterr().err

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.errors import InputError
+
+if TYPE_CHECKING:
+    from sfumato.policy import Policy
 
 
 def verify(
@@ -27,10 +30,28 @@ def verify(
         from sfumato.policy import load
         from sfumato.release.promised import asked as asked_by
 
-        asked = asked_by(load(policy))
+        asked = asked_by(rules := load(policy))
+        check_earlier(folder, rules)
     verdict = check(folder, asked=asked, previous=files)
     show_verdict(verdict, as_json=as_json)
     raise typer.Exit(0 if verdict.satisfied else 1)
+
+
+def check_earlier(folder: Path, policy: "Policy") -> None:
+    """Refuse a policy that joins the release with others than it was made with, or by other rules."""
+    from sfumato.verifier.files import public_folder, read_json
+
+    manifest = read_json(public_folder(folder) / "manifest.json")
+    known = manifest.get("previous", [])
+    made = [one for one in known if isinstance(one, dict)] if isinstance(known, list) else []
+    rules = [
+        [f"{side.reference}={side.value}" for side in pair] for one in policy.previous for pair in one.inconsistent
+    ]
+    strange = [one.name for one in policy.previous if one.name not in [each.get("name") for each in made]]
+    same = sorted(rules) == sorted(pair for each in made for pair in each.get("inconsistent", []))
+    if policy.previous and (strange or not same):
+        what = f"the earlier release '{strange[0]}'" if strange else "the rules on what cannot match"
+        raise InputError(f"the release was not made with {what} of the policy; make it again by this policy")
 
 
 def named_files(texts: Sequence[str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from sfumato.policy import Policy
 from sfumato.previous import star_of
 from sfumato.release import Release, prepare
 from sfumato.release.promised import promise
-from sfumato.verifier import verify_table
+from sfumato.verifier import Verdict, verify_table
 
 Progress = Callable[[int, int], None]
 
@@ -66,23 +66,29 @@ def publication(
     if joined is None:
         return Publication(ledger, seen, name, prepare(None, policy, progress=progress))
     if policy.recoder != "tds":
-        kept, why = _tried(prepare(None, policy, progress=progress), joined.checked)
+        kept, verdict = _tried(prepare(None, policy, progress=progress), joined.checked)
         if kept is not None:
             return Publication(ledger, seen, name, kept)
         if policy.search.name != "auto":
             way = "leave [algorithm] name out, or write tds, so that the join is taken into account"
-            raise Infeasible(f"{why}; {way}")
+            raise Infeasible(f"{_broken(verdict, seen.entries)}; {way}")
     return Publication(ledger, seen, name, _specialized(joined, progress), joined.notes)
 
 
-def _tried(release: Release, joined: Policy) -> tuple[Release | None, str]:
-    """The release with the earlier promises as its own, where it keeps them as it is; or how it breaks them."""
+def _tried(release: Release, joined: Policy) -> tuple[Release | None, Verdict]:
+    """The release with the earlier promises as its own, where it keeps them as it is; and what the verifier found."""
     asked = replace(release, policy=joined, star=star_of(release.encoded, joined))
     promised = promise(asked.encoded, joined, asked.recoding, asked.star)
     verdict = verify_table(asked.tables["table"].arrow, promised)
-    if verdict.satisfied:
-        return asked, ""
-    return None, f"joined with earlier releases of the ledger, a promise would be broken: {verdict.complaints[0]}"
+    return (asked if verdict.satisfied else None), verdict
+
+
+def _broken(verdict: Verdict, entries: tuple[Entry, ...]) -> str:
+    """Which earlier release and promise an adversary breaks by joining, in words."""
+    failing = next(finding for finding in verdict.privacy if not finding.satisfied)
+    names = failing.required.get("releases", ())
+    called = ", ".join(entry.called for entry in entries if entry.name in names) or "earlier releases"
+    return f"joined with {called}, the release breaks what was promised then: {failing.failures[0]}"
 
 
 def _specialized(joined: Joined, progress: Progress | None) -> Release:
