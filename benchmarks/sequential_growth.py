@@ -45,7 +45,7 @@ def growth(run: Run, picture: str | None = None) -> Iterator[str]:
 def plot(run: Run, folder: Path) -> str | None:
     """Draw seconds against rows, by phase; the name of the file, if anything ran."""
     found = {kind: _of(run, kind) for kind in POINTS}
-    panels = [Panel(_TITLES[kind], "rows", "seconds", _lines(members), "x") for kind, members in found.items()]
+    panels = [Panel(_TITLES[kind], "rows", "seconds", _lines(members)) for kind, members in found.items()]
     drawn = [panel for panel in panels if panel.lines[0].across]
     return draw(drawn, folder / "sequential-scale.svg").name if drawn else None
 

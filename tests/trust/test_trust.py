@@ -1,4 +1,4 @@
-"""What a data holder must be able to trust, line by line, from outside: TRUST.md 1 to 15.
+"""What a data holder must be able to trust, line by line, from outside: TRUST.md 1 to 15; 17 has a file of its own.
 
 The details of a line are tested where its code is; here each line has a test of the whole way.
 """
