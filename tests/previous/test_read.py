@@ -73,6 +73,19 @@ def test_separators_and_encodings(separator: str, makes: Makes, tmp_path: Path) 
     assert achieved(makes(data={"encoding": "latin-1"})) >= 2
 
 
+def test_a_file_written_otherwise_than_the_table(document: dict[str, Any], makes: Makes, tmp_path: Path) -> None:
+    """The policy says how an earlier file is read where that is not as the current table is."""
+    (tmp_path / "t2.csv").write_bytes("job|disease\nBanker|Grippe\nna|\xfcbel\nClerk|HIV\n".encode("latin-1"))
+    how = {"separator": "|", "null": ["na"], "encoding": "latin-1"}
+    release = makes(previous=[document["previous"][0] | how])
+    assert release.star is not None
+    assert release.star.earlier[0].coded("job").texts == ("Banker", "Clerk", None)
+    assert release.star.earlier[0].coded("disease").texts[-1] == "\xfcbel"
+    assert release.save(tmp_path / "release").is_dir()
+    with pytest.raises(PolicyError, match=r"previous\[0\].encoding: must be an encoding"):
+        makes(previous=[document["previous"][0] | {"encoding": "klingon"}])
+
+
 def test_parquet(makes: Makes, tmp_path: Path) -> None:
     """Parquet is read as CSV is, numbers and dates as the library prints them."""
     rows = pa.table({"job": ["Banker", "Clerk", "Driver", "Engineer"], "size": [1.5, 2.0, 3.0, None]})

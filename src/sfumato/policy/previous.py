@@ -7,8 +7,9 @@ from pathlib import Path
 
 from sfumato.errors import PolicyError, did_you_mean
 from sfumato.policy.section import Section, given
+from sfumato.policy.source import encoding_of, separator_of
 
-KEYS = ("name", "table", "inconsistent")
+KEYS = ("name", "table", "inconsistent", "separator", "null", "encoding")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _EXAMPLE = '["sex=Male", "immigration.test=Pregnancy"]'
 
@@ -41,11 +42,15 @@ class Previous:
     """An earlier release, as it was published: its table, and pairs of values that common sense rules out.
 
     `inconsistent` has a line for each pair: no record that meets the one condition belongs to one that meets the other.
+    `separator`, `null` and `encoding` say how its file is read, where that is not as the current table is.
     """
 
     name: str
     path: Path
     inconsistent: tuple[tuple[Condition, Condition], ...] = field(default=())
+    separator: str | None = None
+    null: tuple[str, ...] | None = None
+    encoding: str | None = None
 
 
 def read_previous(value: object, *, folder: Path) -> tuple[Previous, ...]:
@@ -94,7 +99,8 @@ def _previous(section: Section, names: Sequence[str], folder: Path) -> Previous:
         raise section.wrong("inconsistent", f"must be a list of pairs such as [{_EXAMPLE}]")
     key = section.path("inconsistent")
     rules = tuple(_pair(pair, names, f"{key}[{place}]") for place, pair in enumerate(pairs))
-    return Previous(names[int(section.key.partition("[")[2][:-1])], folder / table, rules)
+    encoding = encoding_of(section) if "encoding" in section.table else None
+    return Previous(_name(section), folder / table, rules, separator_of(section), section.texts("null"), encoding)
 
 
 def _pair(pair: object, names: Sequence[str], key: str) -> tuple[Condition, Condition]:

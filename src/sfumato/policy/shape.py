@@ -53,19 +53,20 @@ def _text(description: str, **more: object) -> Json:
 
 def _data() -> Json:
     source = "The file of rows, relative to the policy file; left out, the caller hands the table in."
-    null = {
-        "description": "Cell texts read as missing; left out, an empty cell without quotes.",
-        "type": "array",
-        "items": {"type": "string"},
-        "default": [""],
-    }
-    parts: Json = {
-        "source": _text(source, minLength=1, **{"not": {"pattern": "://"}}),
-        "separator": _text("What stands between two cells of a CSV; left out, it is found.", pattern='^[^"\\r\\n]$'),
-        "null": null,
-        "encoding": _text("The encoding of a CSV that is not UTF-8, such as latin-1.", default="utf-8"),
-    }
+    reading = _reading("an empty cell without quotes", "UTF-8", {"default": [""]}, {"default": "utf-8"})
+    parts: Json = {"source": _text(source, minLength=1, **{"not": {"pattern": "://"}}), **reading}
     return _table("Where the rows come from and how they are read.", parts)
+
+
+def _reading(nulls: str, encoding: str, *defaults: Json) -> Json:
+    """How a file is read, with what is meant where it is left out."""
+    null: Json = {"description": f"Cell texts read as missing; left out, {nulls}.", "type": "array"}
+    first, second = defaults or ({}, {})
+    return {
+        "separator": _text("What stands between two cells of a CSV; left out, it is found.", pattern='^[^"\\r\\n]$'),
+        "null": {**null, "items": {"type": "string"}, **first},
+        "encoding": _text(f"The encoding of a CSV, such as latin-1; left out, {encoding}.", **second),
+    }
 
 
 def _columns() -> Json:
@@ -113,6 +114,7 @@ def _previous() -> Json:
             "type": "array",
             "items": rule,
         },
+        **_reading("what it is in the current table", "that of the current table"),
     }
     about = "Earlier releases about the same people, which an adversary joins with this one."
     return {

@@ -37,9 +37,9 @@ def read_source(value: object, *, folder: Path) -> Source:
     null = section.texts("null")
     return Source(
         path=_path(section, folder),
-        separator=_separator(section),
+        separator=separator_of(section),
         null=("",) if null is None else null,
-        encoding=_encoding(section),
+        encoding=encoding_of(section),
     )
 
 
@@ -54,14 +54,16 @@ def _path(section: Section, folder: Path) -> Path | None:
     return folder / source
 
 
-def _separator(section: Section) -> str | None:
+def separator_of(section: Section) -> str | None:
+    """The character that stands between two cells, or None where it is to be found."""
     separator = section.text("separator")
     if separator is None or (len(separator) == 1 and separator not in '"\r\n'):
         return separator
     raise section.wrong("separator", 'must be one character, such as ";" or "\\t"')
 
 
-def _encoding(section: Section) -> str:
+def encoding_of(section: Section) -> str:
+    """The encoding by its usual name; UTF-8 where nothing is said."""
     encoding = section.text("encoding")
     if encoding is None:
         return "utf-8"

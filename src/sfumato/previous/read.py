@@ -44,14 +44,15 @@ class Earlier:
 
 
 def read_earlier(previous: Previous, source: Source) -> Earlier:
-    """The table of an earlier release; NULL is what it is in the current table, or what its own manifest says."""
+    """The table of an earlier release; it is read as the current one is, or as its own manifest or the policy says."""
     path, key = previous.path, f"the table of {previous.name}"
     if path.is_dir():
         raise DataError(f"{path.name} is a folder; name {key} in it, such as public/table.csv")
     if not path.exists():
         raise DataError(f"{path.name} does not exist; check {key} under [[previous]]")
-    guarded, null = _published(path, source.null)
-    plain = Source(path, None, null, source.encoding if not guarded else "utf-8")
+    guarded, null = _published(path, source.null if previous.null is None else previous.null)
+    encoding = previous.encoding or ("utf-8" if guarded else source.encoding)
+    plain = Source(path, previous.separator, null, encoding)
     names = column_names(path, plain)
     kind = format_of(path).name
     if kind not in _READ:
@@ -76,7 +77,11 @@ def _everything(names: list[str], source: Source) -> Policy:
     if twice:
         raise DataError(f"column names stand twice in {source.path and source.path.name}: {listing(twice)}")
     document = {
-        "data": {"null": list(source.null), "encoding": source.encoding},
+        "data": {
+            "null": list(source.null),
+            "encoding": source.encoding,
+            **({"separator": source.separator} if source.separator else {}),
+        },
         "columns": {name: {"role": "quasi", "hierarchy": "suppress"} for name in names},
         "privacy": [{"model": "k-anonymity", "k": 1}],
     }

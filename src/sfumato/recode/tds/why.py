@@ -21,18 +21,23 @@ def _sentence(view: LinkView) -> str:
         return (
             f"xy-anonymity (x = {x}; y = {y}; k = {entry.k}) cannot be met: with every quasi-identifier fully "
             f"generalized, {joined}, some value on x is linked to {figure:,.0f} different values on y; lower k to "
-            f"that, or leave {_help(view)} out of x"
+            f"that{_or_leave(view)}"
         )
     bound = np.ceil(figure * 1e4) / 1e4
     return (
         f"xy-linkability (x = {x}; y = {y}) cannot be met: with every quasi-identifier fully generalized, {joined}, "
         f"some value on x implies a protected value on y with a confidence of {figure:.4f}; raise k to {bound:.4f}, "
-        f"leave that value out of values, or leave {_help(view)} out of x"
+        f"or leave that value out of values{_or_leave(view)}"
     )
 
 
-def _help(view: LinkView) -> str:
-    """The columns of x that generalizing does not reach: those of earlier releases, and those that are not quasi."""
+def _or_leave(view: LinkView) -> str:
+    """The columns of x that generalizing does not reach, where leaving them out would help.
+
+    Those of the current table that are not quasi-identifiers; those of earlier releases, unless y is of the current
+    table alone: then they neither help nor hurt.
+    """
     quasi = {attribute.name for attribute in view.matching.star.encoded.quasi}
-    fixed = [name for name in view.asked.entry.x if name not in quasi]
-    return ", ".join(fixed) if fixed else "columns"
+    own = [name for name in view.asked.x if name not in quasi]
+    earlier = [] if view.judge.falls else [name for name in view.asked.entry.x if name not in {*quasi, *own}]
+    return f", or leave {', '.join([*own, *earlier])} out of x" if own or earlier else ""
