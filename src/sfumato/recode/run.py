@@ -1,6 +1,7 @@
 """Choose and run an algorithm, and say why when nothing can be published."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from sfumato.errors import Infeasible, PolicyError
 from sfumato.models import Model
 from sfumato.policy import Policy
 from sfumato.policy.search import CUTS
-from sfumato.previous import Star
 from sfumato.recode.evaluate import Evaluation, Evaluator, Progress, Requirement
 from sfumato.recode.frequencies import Roller
 from sfumato.recode.incognito import incognito
@@ -20,12 +20,16 @@ from sfumato.recode.metrics import METRICS
 from sfumato.recode.optimal import SAME, optimal
 from sfumato.recode.plan import Recoding, full_domain
 from sfumato.recode.samarati import samarati
-from sfumato.recode.tds import specialized
+
+if TYPE_CHECKING:
+    from sfumato.previous import Star
 
 Search = Callable[[Evaluator, Progress | None], Evaluation | None]
 
 
-def recode(encoded: Encoded, policy: Policy, progress: Progress | None = None, *, star: Star | None = None) -> Recoding:
+def recode(
+    encoded: Encoded, policy: Policy, progress: Progress | None = None, *, star: "Star | None" = None
+) -> Recoding:
     """The recoding that the policy's algorithm finds, or `Infeasible` with the reason and what would help.
 
     `star` has the earlier releases, where a requirement is about the join with them.
@@ -33,6 +37,8 @@ def recode(encoded: Encoded, policy: Policy, progress: Progress | None = None, *
     check_models(encoded, policy)
     name = policy.recoder
     if name in CUTS:
+        from sfumato.recode.tds import specialized  # noqa: PLC0415 - others do without it, and start sooner
+
         found = specialized(encoded, policy, star, progress)
     else:
         search = full_domain_search if name in ALGORITHMS else local

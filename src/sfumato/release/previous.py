@@ -1,14 +1,16 @@
 """The earlier releases in the accounts of a new one: which they were, and how their records are matched."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.hierarchy.base import Label
 from sfumato.policy import Condition
-from sfumato.previous import Star
-from sfumato.previous.star import Rule
 from sfumato.recode import Recoding
 from sfumato.verifier import Earlier
+
+if TYPE_CHECKING:
+    from sfumato.previous import Star
+    from sfumato.previous.star import Rule
 
 EARLIER = (
     "Earlier or other releases about the same people were not taken into account. Two releases, each safe by "
@@ -17,12 +19,12 @@ EARLIER = (
 Taxonomies = dict[str, list[list[Label]]]
 
 
-def earlier_releases(star: Star | None) -> tuple[Earlier, ...]:
+def earlier_releases(star: "Star | None") -> tuple[Earlier, ...]:
     """The earlier releases as the verifier takes them."""
     return () if star is None else tuple(_earlier(star, place) for place in range(len(star.earlier)))
 
 
-def taxonomies(star: Star | None, recoding: Recoding) -> Taxonomies:
+def taxonomies(star: "Star | None", recoding: Recoding) -> Taxonomies:
     """For every column with a hierarchy, the path of each label that is published now or was before.
 
     Other columns need none: a label stands below the root alone. So no value of a column that the current table does
@@ -33,21 +35,21 @@ def taxonomies(star: Star | None, recoding: Recoding) -> Taxonomies:
     return {name: [_path(star, name, label) for label in _labels(star, recoding, name)] for name in star.declared}
 
 
-def public(star: Star | None, recoding: Recoding) -> dict[str, Any]:
+def public(star: "Star | None", recoding: Recoding) -> dict[str, Any]:
     """What the manifest says of earlier releases; nothing where there are none."""
     if star is None or not star.earlier:
         return {}
     return {"previous": [_entry(each) for each in earlier_releases(star)], "taxonomies": taxonomies(star, recoding)}
 
 
-def private(star: Star | None) -> dict[str, Any]:
+def private(star: "Star | None") -> dict[str, Any]:
     """What the audit says of them: where their tables were found."""
     if star is None or not star.earlier:
         return {}
     return {"previous": [{"name": each.name, "path": str(each.path.resolve())} for each in star.earlier]}
 
 
-def _earlier(star: Star, place: int) -> Earlier:
+def _earlier(star: "Star", place: int) -> Earlier:
     one = star.earlier[place]
     rules = [rule for rule in star.rules if _last(star, rule) == one.name]
     written = tuple((_written(first), _written(second)) for first, second in rules)
@@ -58,7 +60,7 @@ def _written(condition: Condition) -> str:
     return f"{condition.reference}={condition.value}"
 
 
-def _last(star: Star, rule: Rule) -> str:
+def _last(star: "Star", rule: "Rule") -> str:
     """The release that a rule is told with: the later one of those it names."""
     tables: list[str] = [side.reference.table for side in rule if side.reference.table is not None]
     return max(tables, key=star.names.index)
@@ -77,7 +79,7 @@ def _entry(earlier: Earlier) -> dict[str, Any]:
     }
 
 
-def _labels(star: Star, recoding: Recoding, name: str) -> list[Label]:
+def _labels(star: "Star", recoding: Recoding, name: str) -> list[Label]:
     """The labels of a column in all tables, those of the current one as they are published."""
     found: dict[Label, None] = {}
     if name in recoding.labels:
@@ -90,12 +92,12 @@ def _labels(star: Star, recoding: Recoding, name: str) -> list[Label]:
     return list(found)
 
 
-def _path(star: Star, name: str, label: Label) -> list[Label]:
+def _path(star: "Star", name: str, label: Label) -> list[Label]:
     """The path of a label; one that stands at several levels of a branch is told once."""
     return list(dict.fromkeys(star.taxonomies[name].path(label)))
 
 
-def limit(star: Star | None) -> str:
+def limit(star: "Star | None") -> str:
     """What the report says of other releases: which were looked at, and that others were not."""
     if star is None or not star.earlier:
         return EARLIER
@@ -106,7 +108,7 @@ def limit(star: Star | None) -> str:
     )
 
 
-def told(star: Star | None, unmatched: int, rows: int) -> Iterator[str]:
+def told(star: "Star | None", unmatched: int, rows: int) -> Iterator[str]:
     """What the data holder should know of the match with earlier releases, a sentence each."""
     if star is None or not star.earlier:
         return

@@ -1,14 +1,16 @@
 """What a policy promises, as plain data: all that the verifier is told besides the files."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.encode import Encoded
 from sfumato.models import TCloseness
 from sfumato.policy import Policy
-from sfumato.previous import Star
 from sfumato.recode import Recoding
 from sfumato.release.previous import earlier_releases, taxonomies
 from sfumato.verifier import Asked, Needs, Promise
+
+if TYPE_CHECKING:
+    from sfumato.previous import Star
 
 
 def requirements(policy: Policy) -> list[dict[str, Any]]:
@@ -28,7 +30,7 @@ def costs(policy: Policy) -> dict[str, dict[tuple[str, str], float]]:
     return {model.column: dict(model.costs.pairs) for model in compared if model.costs is not None}
 
 
-def promise(encoded: Encoded, policy: Policy, recoding: Recoding, star: Star | None = None) -> Promise:
+def promise(encoded: Encoded, policy: Policy, recoding: Recoding, star: "Star | None" = None) -> Promise:
     """What the verifier has to check, with what it needs to know of the whole input and of earlier releases."""
     compared = [model for model in policy.privacy if isinstance(model, TCloseness)]
     needs = {model.column: _needs(encoded, model.column) for model in compared}

@@ -7,12 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.encode import Encoded, encode
 from sfumato.errors import InputError, NotVerified, PolicyError
 from sfumato.policy import Policy, load
-from sfumato.previous import Star, star_of
 from sfumato.randomness import Randomness
 from sfumato.recode import Recoding, recode
 from sfumato.release import manifest, previous
@@ -29,6 +28,9 @@ from sfumato.table import Table, from_frame, read, repeats
 from sfumato.table.read import digest
 from sfumato.utility import Utility, measure
 from sfumato.verifier import Verdict, verify, verify_accounts, verify_table, verify_tables
+
+if TYPE_CHECKING:
+    from sfumato.previous import Star
 
 Progress = Callable[[int, int], None]
 
@@ -51,7 +53,7 @@ class Release:
     input_digest: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     repeats: Mapping[str, float] = field(default_factory=dict)
-    star: Star | None = None
+    star: "Star | None" = None
 
     def __repr__(self) -> str:
         """In one line, and without a row: what is printed or logged may go anywhere."""
@@ -231,7 +233,7 @@ def prepare(
             number = len(layout(rules, table.arrow.column_names))
             drawn = pool.submit(Drawn.for_tables, encoded, Randomness(rules.search.seed), number, key)
             hashed = pool.submit(digest, table.path) if table.path else None
-            star = star_of(encoded, rules) if rules.linkage else None
+            star = _star(encoded, rules) if rules.linkage else None
             recoding = _recoded(encoded, rules, star, progress)
     with _timed(seconds, "recode"):
         tables = publish(Publisher(table, encoded, recoding, rules, drawn.result()))
@@ -239,7 +241,14 @@ def prepare(
     return Release(rules, table, encoded, recoding, tables, input_digest, seconds, repeated.result(), star)
 
 
-def _recoded(encoded: Encoded, policy: Policy, star: Star | None, progress: Progress | None) -> Recoding:
+def _star(encoded: Encoded, policy: Policy) -> "Star":
+    """The earlier releases, tied to the table."""
+    from sfumato.previous import star_of  # noqa: PLC0415 - only where a requirement is about a join
+
+    return star_of(encoded, policy)
+
+
+def _recoded(encoded: Encoded, policy: Policy, star: "Star | None", progress: Progress | None) -> Recoding:
     """The recoding that the policy's form is made of."""
     if policy.publish.form == "anatomy":
         return anatomy(encoded, policy)

@@ -1,13 +1,12 @@
 """Check every requirement over the counted classes of a release."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sfumato.errors import InputError
 from sfumato.verifier.check import Check
 from sfumato.verifier.checks import CHECKS
 from sfumato.verifier.counts import Counts
-from sfumato.verifier.linkage.links import Links
 from sfumato.verifier.linkage.rules import is_xy
 from sfumato.verifier.persons import linked
 from sfumato.verifier.promise import Promise
@@ -33,12 +32,19 @@ def examine(counts: Counts, earlier: Sequence[Published] = ()) -> Verdict:
     `earlier` are the tables of the earlier releases, where a requirement is about the join with them.
     """
     rows, classes = counts.totals()
-    links = Links(counts, earlier)
+    joined = _joined(counts, earlier) if any(map(is_xy, counts.promise.requirements)) else None
     findings = tuple(
-        links.finding(rule) if is_xy(rule) else _finding(counts, rule, i)
+        joined(rule) if joined is not None and is_xy(rule) else _finding(counts, rule, i)
         for i, rule in enumerate(counts.promise.requirements)
     )
     return Verdict(rows, classes, findings, (*([] if rows else ["the table has no rows"]), *counts.problems()))
+
+
+def _joined(counts: Counts, earlier: Sequence[Published]) -> Callable[[Mapping[str, Any]], Finding]:
+    """What finds out about a requirement on the join with earlier releases."""
+    from sfumato.verifier.linkage.links import Links  # noqa: PLC0415 - only where a requirement is about a join
+
+    return Links(counts, earlier).finding
 
 
 def _finding(counts: Counts, rule: Mapping[str, Any], place: int) -> Finding:
