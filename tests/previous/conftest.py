@@ -37,6 +37,12 @@ def document(tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.fixture
+def now() -> dict[str, list[str]]:
+    """What is to be released now, by column."""
+    return NOW
+
+
+@pytest.fixture
 def makes(document: dict[str, Any]) -> Makes:
     """Makes the release of Table 1, with other tables of the policy."""
 

@@ -15,11 +15,6 @@ from sfumato.release.previous import taxonomies
 from sfumato.verifier import verify
 
 Makes = Callable[..., Release]
-NOW = {
-    "name": ["Alice", "Alice", "Bob", "Bob", "Cathy"],
-    "job": ["Banker", "Banker", "Clerk", "Driver", "Engineer"],
-    "class": ["c1", "c1", "c2", "c3", "c4"],
-}
 
 
 def test_the_manifest_says_what_it_was_joined_with(makes: Makes, tmp_path: Path) -> None:
@@ -72,14 +67,16 @@ def test_earlier_releases_that_match_nowhere(document: dict[str, Any], makes: Ma
     assert release.privacy[0]["achieved"] == {"k": 0}
 
 
-def test_identifiers_of_other_releases_stay_out(document: dict[str, Any], tmp_path: Path) -> None:
+def test_identifiers_of_other_releases_stay_out(
+    document: dict[str, Any], now: dict[str, list[str]], tmp_path: Path
+) -> None:
     """A column that the current table never publishes has no value in its accounts, though others are matched by it."""
     for name in ("t2", "t3"):
         (tmp_path / f"{name}.csv").write_text("ssn,job\nCANARY1,Banker\nCANARY2,Clerk\n")
     previous = [{"name": name, "table": str(tmp_path / f"{name}.csv")} for name in ("t2", "t3")]
     columns = {"ssn": {"role": "identifier"}, **document["columns"]}
     entry = {"model": "xy-anonymity", "x": ["name", "job", "t2.job", "t3.job"], "y": ["$row"], "k": 2}
-    table = pa.table({"ssn": list("vwxyz"), **NOW})
+    table = pa.table({"ssn": list("vwxyz"), **now})
     rules = document | {"columns": columns, "previous": previous, "privacy": [entry]}
     folder = prepare(table, rules).save(tmp_path / "release")
     assert b"CANARY" not in b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
