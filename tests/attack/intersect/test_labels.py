@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.attack.intersect.labels import Side, fitting, unexplained
+from sfumato.matching.labels import Side, fitting, unexplained
 
 WHOLE, REAL = {"integers": True}, {"integers": False}
 RIGHT, LEFT = {"mask": {"side": "right"}}, {"mask": {"side": "left"}}

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.attack.intersect.people import People, people_known, people_released
-from sfumato.attack.intersect.released import Released, promised_k
 from sfumato.errors import DataError, InputError, did_you_mean, listing
+from sfumato.matching.people import People, people_known, people_released
+from sfumato.matching.released import Released, promised_k
 from sfumato.policy import Policy, load
 from sfumato.policy.source import read_source
 from sfumato.table import Table, column_names, read

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.attack.intersect.fits import Pairs
-from sfumato.attack.intersect.people import People
 from sfumato.attack.intersect.values import Held, Values, common, within
 from sfumato.classes import BoolArray, FloatArray, IntArray
+from sfumato.matching.fits import Pairs
+from sfumato.matching.people import People
 
 APART = -1
 

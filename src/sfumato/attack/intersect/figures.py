@@ -6,8 +6,8 @@ import numpy as np
 
 from sfumato.attack.intersect.compose import Composed
 from sfumato.attack.intersect.found import Narrowed, Rows, Share
-from sfumato.attack.intersect.people import People
 from sfumato.classes import BoolArray, IntArray
+from sfumato.matching.people import People
 
 
 def narrowed(found: Composed, people: People, threshold: int) -> Narrowed:

@@ -9,14 +9,14 @@ import numpy as np
 from sfumato.attack.intersect.asked import Asked
 from sfumato.attack.intersect.compose import Composed
 from sfumato.attack.intersect.figures import narrowed, rows_left
-from sfumato.attack.intersect.fits import Fits
 from sfumato.attack.intersect.found import Intersection, Seen
-from sfumato.attack.intersect.people import People
-from sfumato.attack.intersect.released import Released, read_released
 from sfumato.attack.intersect.values import Values
 from sfumato.attack.intersect.words import assumed, notes
 from sfumato.classes import BoolArray
 from sfumato.errors import InputError
+from sfumato.matching.fits import Fits
+from sfumato.matching.people import People
+from sfumato.matching.released import Released, read_released
 from sfumato.policy import Policy
 
 Progress = Callable[[int, int], None]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attack.intersect.fits import Pairs
-from sfumato.attack.intersect.released import Released
 from sfumato.classes import BoolArray, IntArray
 from sfumato.coding import Coded
 from sfumato.keys import starts
+from sfumato.matching.fits import Pairs
+from sfumato.matching.released import Released
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from sfumato.attack.intersect.fits import Fits
 from sfumato.attack.intersect.found import Intersection, Narrowed
-from sfumato.attack.intersect.labels import Side, unexplained
-from sfumato.attack.intersect.people import People
-from sfumato.attack.intersect.released import Released
 from sfumato.errors import listing
+from sfumato.matching.fits import Fits
+from sfumato.matching.labels import Side, unexplained
+from sfumato.matching.people import People
+from sfumato.matching.released import Released
 
 _ONE_VALUE = (
     "Each person is taken to hold one value of a sensitive column, the same in all releases; whoever knows more than "

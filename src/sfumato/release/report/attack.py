@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from sfumato.attack import QUICK, Attacked, Definetti, Original, bounds, definetti
 from sfumato.attack.definetti.words import PROMISE, meaning, sampling
-from sfumato.release.report.markup import Markup, name, note, paragraph, section, table, tag
-from sfumato.release.report.svg import bar
-from sfumato.release.report.words import percent
+from sfumato.page.bars import bar
+from sfumato.page.markup import Markup, name, note, paragraph, section, table, tag
+from sfumato.page.words import percent
 from sfumato.split import of_recoding
 
 if TYPE_CHECKING:

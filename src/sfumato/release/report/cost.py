@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.encode import Attribute
+from sfumato.page.bars import bar
+from sfumato.page.markup import Markup, facts, html, join, name, note, section, table, tag
+from sfumato.page.words import label, percent, plural
 from sfumato.recode import Recoding
-from sfumato.release.report.markup import Markup, facts, html, join, name, note, section, table, tag
-from sfumato.release.report.svg import bar
-from sfumato.release.report.words import label, percent, plural
 from sfumato.utility import Utility
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from sfumato.page.markup import Markup, join, names, paragraph, section, tag
 from sfumato.release import previous
 from sfumato.release.key_file import JOINED, is_keyed
 from sfumato.release.report import persons, two_tables
-from sfumato.release.report.markup import Markup, join, names, paragraph, section, tag
 from sfumato.release.telling import tellings
 
 if TYPE_CHECKING:

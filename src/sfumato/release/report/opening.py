@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from sfumato.page.markup import Markup, facts, html, join, name, note, paragraph, section, tag
+from sfumato.page.words import amount, chance, percent, plural
 from sfumato.release.audit import why_suppressed
-from sfumato.release.report.markup import Markup, facts, html, join, name, note, paragraph, section, tag
 from sfumato.release.report.sizes import smallest
-from sfumato.release.report.words import amount, chance, percent, plural
 from sfumato.risk import Risk
 
 if TYPE_CHECKING:

@@ -1,14 +1,14 @@
 """The page: parts in the order in which a data steward asks."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato._version import __version__
+from sfumato.page.document import document
+from sfumato.page.markup import Markup, join, tag
 from sfumato.release.report import two_tables
 from sfumato.release.report.cost import cost
 from sfumato.release.report.limits import limits
-from sfumato.release.report.markup import Markup, join, tag
 from sfumato.release.report.opening import opening, rows
 from sfumato.release.report.promise import promise
 from sfumato.release.report.risk import risk
@@ -19,16 +19,13 @@ from sfumato.risk import risk_of
 if TYPE_CHECKING:
     from sfumato.release.release import Release
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""What a browser may load for the page: nothing."""
-
 
 def report(release: "Release") -> str:
     """The report as one HTML page that loads nothing, for the data holder's eyes."""
     raw = raw_classes(release.encoded)
     before, split = risk_of(raw), release.policy.publish.split
-    body = tag(
-        "main",
+    return document(
+        "Release report",
         opening(release, before),
         promise(release),
         rows(release),
@@ -40,26 +37,12 @@ def report(release: "Release") -> str:
         limits(release),
         _footer(),
     )
-    return "<!doctype html>\n" + tag("html", _head(), tag("body", body), lang="en") + "\n"
 
 
 def _attack(release: "Release") -> Markup:
     from sfumato.release.report.attack import attack  # noqa: PLC0415 - only two tables are attacked
 
     return attack(release)
-
-
-def _head() -> Markup:
-    style = Markup(Path(__file__).with_name("style.css").read_text(encoding="utf-8"))
-    return tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        tag("title", "Release report"),
-        tag("style", style),
-    )
 
 
 def _footer() -> Markup:

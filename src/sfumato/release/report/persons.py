@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sfumato.classes import Classes
-from sfumato.release.report.markup import Markup, join, name, note, table, tag
-from sfumato.release.report.words import amount, percent, plural
+from sfumato.page.markup import Markup, join, name, note, table, tag
+from sfumato.page.words import amount, percent, plural
 from sfumato.release.warnings import parting, per
 from sfumato.risk import DEFAULT_K, Persons, asked_k, persons_of
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sfumato.release.report.markup import Markup, facts, note, section, tag
+from sfumato.page.markup import Markup, facts, note, section, tag
+from sfumato.page.words import keys
 from sfumato.release.report.opening import against
-from sfumato.release.report.words import keys
 from sfumato.verifier.verdict import Finding
 
 if TYPE_CHECKING:

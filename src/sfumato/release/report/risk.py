@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 from sfumato.classes import Classes
+from sfumato.page.bars import bar
+from sfumato.page.markup import Markup, note, section, table, tag
+from sfumato.page.words import amount, chance, percent
 from sfumato.release.report import persons
-from sfumato.release.report.markup import Markup, note, section, table, tag
 from sfumato.release.report.opening import unit
 from sfumato.release.report.sizes import below, binned, bins
-from sfumato.release.report.svg import bar
-from sfumato.release.report.words import amount, chance, percent
 from sfumato.risk import Risk, asked_k
 
 if TYPE_CHECKING:

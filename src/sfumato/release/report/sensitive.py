@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sfumato.page.markup import Markup, html, join, name, note, paragraph, section, table, tag
+from sfumato.page.words import percent, plural, value
 from sfumato.release.report.disclosure import Disclosure, Figure, disclosures
-from sfumato.release.report.markup import Markup, html, join, name, note, paragraph, section, table, tag
-from sfumato.release.report.words import percent, plural, value
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.keys import number, pack
-from sfumato.release.report.markup import Markup, facts, join, name, note, section, table
-from sfumato.release.report.svg import bar
-from sfumato.release.report.words import amount, percent, plural
+from sfumato.page.bars import bar
+from sfumato.page.markup import Markup, facts, join, name, note, section, table
+from sfumato.page.words import amount, percent, plural
 from sfumato.release.tables import class_id, reveals
 from sfumato.split import common
 

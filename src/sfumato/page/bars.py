@@ -1,6 +1,6 @@
 """Bars, drawn as inline SVG: they print where backgrounds do not, and stretch with their cell."""
 
-from sfumato.release.report.markup import Markup, tag
+from sfumato.page.markup import Markup, tag
 
 
 def bar(share: float, *, kind: str = "solid", leftward: bool = False) -> Markup:

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sfumato.attack.intersect.labels import Side
-from sfumato.attack.intersect.released import Released
 from sfumato.classes import IntArray
 from sfumato.coding import Coded, code
 from sfumato.keys import pack
+from sfumato.matching.labels import Side
+from sfumato.matching.released import Released
 from sfumato.queries.entry import Entry
 from sfumato.table import Table
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attack.intersect.labels.side import DATES, MEANS, NUMBERS, VALUES, Side
-from sfumato.attack.intersect.labels.spans import Reader, Span, days, masked, numbers, whole
 from sfumato.classes import BoolArray, IntArray
 from sfumato.hierarchy.base import ROOT, Label
+from sfumato.matching.labels.side import DATES, MEANS, NUMBERS, VALUES, Side
+from sfumato.matching.labels.spans import Reader, Span, days, masked, numbers, whole
 
 Told = list[Span] | None
 """The spans of a label; nothing for one that may stand for any value, or that is not explained."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attack.intersect.labels import Fitting, Side, fitting
-from sfumato.attack.intersect.people import People
-from sfumato.attack.intersect.released import Released
 from sfumato.classes import IntArray
 from sfumato.keys import Codes
+from sfumato.matching.labels import Fitting, Side, fitting
+from sfumato.matching.people import People
+from sfumato.matching.released import Released
 
 Words = NDArray[np.uint64]
 

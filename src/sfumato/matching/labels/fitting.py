@@ -5,10 +5,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sfumato.attack.intersect.labels.side import MASK, MEANS, VALUES, Side
-from sfumato.attack.intersect.labels.spanned import spanned, spans_of
 from sfumato.classes import BoolArray, IntArray
 from sfumato.hierarchy.base import ROOT, Label
+from sfumato.matching.labels.side import MASK, MEANS, VALUES, Side
+from sfumato.matching.labels.spanned import spanned, spans_of
 
 
 class Fitting(Protocol):
