@@ -1,0 +1,1 @@
+"""Profile: what is in a table, what its columns probably are, and a policy to start from."""
