@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sfumato.page.charts.standalone import style as chart_style
 from sfumato.page.markup import Markup, tag
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -19,7 +20,7 @@ def document(title: str, *children: object) -> str:
 
 
 def _head(title: str) -> Markup:
-    style = Markup(Path(__file__).with_name("style.css").read_text(encoding="utf-8"))
+    style = Markup(Path(__file__).with_name("style.css").read_text(encoding="utf-8") + chart_style())
     return tag(
         "head",
         tag("meta", charset="utf-8"),
