@@ -138,11 +138,15 @@ def attribute(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Attribute
 
 def domain(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Domain:
     """A sensitive column in the whole table: totals, and order and ancestors where there are any."""
-    plain = plain_domain(column)
+    return understood(plain_domain(column), rules, nulls)
+
+
+def understood(plain: Domain, rules: Column, nulls: tuple[str, ...]) -> Domain:
+    """A domain with the order and the ancestors that the policy, or numbers by themselves, give its values."""
     if rules.hierarchy is None:
-        ranks = _numeric_ranks(column.texts)
+        ranks = _numeric_ranks(plain.values)
         return Domain(plain.values, plain.totals, ranks=ranks, places=0 if ranks is None else len(ranks))
-    tree = rules.hierarchy.bind(column.texts, column=column.name, nulls=nulls)
+    tree = rules.hierarchy.bind(plain.values, column=rules.name, nulls=nulls)
     return Domain(plain.values, plain.totals, tree.ranks, tree.places, tree.matrix.astype(np.int64))
 
 

@@ -9,7 +9,8 @@
     │   ├── HierarchyError           a hierarchy that is not total, functional and nested
     │   └── OutputError              a place that cannot be written
     ├── Infeasible          exit 1   a requirement that no release of this table can meet
-    └── NotVerified         exit 1   files that do not keep their promise
+    ├── NotVerified         exit 1   files that do not keep their promise
+    └── Stopped             exit 130 somebody stopped it, and what was done so far is kept
 
 A message is one sentence that names the column, the value and the way out. It never quotes a cell
 of a column that is not published. Anything else that is raised is a bug of ours.
@@ -73,6 +74,12 @@ class NotVerified(SfumatoError):
     """Written files that do not keep the promise they were written under."""
 
     exit_code = 1
+
+
+class Stopped(SfumatoError):
+    """Somebody stopped a long piece of work; says what was done and where it is kept."""
+
+    exit_code = 130
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

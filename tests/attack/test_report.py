@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.attack import Original, bounds, definetti
+from sfumato.attack import Attacked, Original, bounds, definetti
 from sfumato.release import Release, prepare
-from sfumato.release.report.attack import attack, tried
+from sfumato.release.report.learner import learner
 from sfumato.split import of_recoding
 
 Makes = Callable[..., Any]
@@ -37,12 +37,17 @@ def _release(form: str, rows: int = 600) -> Release:
     return prepare(table, {"columns": COLUMNS, "privacy": [ALPHA], "publish": {"form": form}, "algorithm": {"seed": 1}})
 
 
+def _tried(release: Release) -> Attacked:
+    assert release.attacks.definetti is not None
+    return release.attacks.definetti.columns["<b>ill</b>"]
+
+
 @pytest.mark.parametrize("form", ["lossy-join", "anatomy"])
 def test_section_tells_bound_attack_and_outside(form: str) -> None:
     """Bound, attack and the same learner outside stand in the table and in sentences, names escaped."""
     release = _release(form)
-    found = tried(release).columns["<b>ill</b>"]
-    section = attack(release)
+    found = _tried(release)
+    section = learner(release)
     assert found.bound == 0.5
     assert found.outside is not None
     words = re.sub(r"<[^>]+>", " ", section)
@@ -58,6 +63,6 @@ def test_the_report_and_the_command_try_the_same() -> None:
     release = _release("lossy-join")
     tables = of_recoding(release.encoded, release.recoding)
     whole = definetti(tables, Original.of_encoded(release.encoded), bounds(release.policy, tables))
-    quick, thorough = tried(release).columns["<b>ill</b>"], whole.columns["<b>ill</b>"]
+    quick, thorough = _tried(release), whole.columns["<b>ill</b>"]
     assert (quick.attack, quick.bag, quick.sampled) == (thorough.attack, thorough.bag, thorough.sampled)
     assert quick.outside == pytest.approx(thorough.outside, abs=0.1)

@@ -122,7 +122,8 @@ def test_names_are_printed_as_they_are(runs: Runs, tmp_path: Path) -> None:
 def test_risk(runs: Runs, policy: Path) -> None:
     """The risk of a raw table by a policy or by columns, for programs and for people."""
     by_columns = runs("risk", "people.csv", "--quasi", "sex, zip", "--json")
-    assert json.loads(by_columns.out) == {"highest": 0.1, "average": 0.1, "uniques": 0, "unique_share": 0.0}
+    expected = {"highest": 0.1, "average": 0.1, "uniques": 0, "unique_share": 0.0}
+    assert json.loads(by_columns.out).items() >= expected.items()
     assert runs("risk", "people.csv", "--policy", policy, "--json").out == by_columns.out
     assert json.loads(runs("risk", "people.csv", "--quasi", "name", "--json").out)["uniques"] == 40
     assert "0.1000" in runs("risk", "people.csv", "--quasi", "sex,zip").out

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from sfumato.hierarchy import Dates, File, Intervals, Mask, Ranges, Sets, Spec, Suppress
+from sfumato.matching import declared as dictionary
+from sfumato.matching.declared import covers
 from sfumato.policy import Column, Role
-from sfumato.release import dictionary
-from sfumato.release.dictionary import covers
 
 Saves = Callable[..., Path]
 Rules = Callable[..., dict[str, Any]]

@@ -28,7 +28,13 @@ SIGNALS = {
     "term": signal.SIGTERM,
     "int": signal.SIGINT,
 }
-FILES = ["private/audit.json", "private/report.html", "public/manifest.json", "public/table.csv"]
+FILES = [
+    "private/audit.json",
+    "private/report.html",
+    "public/manifest.json",
+    "public/summary.html",
+    "public/table.csv",
+]
 
 
 def child(how: str, folder: Path) -> NoReturn:

@@ -34,10 +34,16 @@ def _left(folder: Path) -> list[str]:
 
 
 def test_what_a_release_holds(people: Any, policy: dict[str, Any], saves: Saves) -> None:
-    """Two parts, four files, and nothing beside the folder; the private part is for its owner only."""
+    """Two parts, five files, and nothing beside the folder; the private part is for its owner only."""
     folder = saves(people, policy, "release")
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-    assert files == ["private/audit.json", "private/report.html", "public/manifest.json", "public/table.csv"]
+    assert files == [
+        "private/audit.json",
+        "private/report.html",
+        "public/manifest.json",
+        "public/summary.html",
+        "public/table.csv",
+    ]
     assert _left(folder.parent) == ["release"]
     assert (folder / "private").stat().st_mode & 0o077 == 0
 

@@ -91,7 +91,7 @@ def test_values_of_suppressed_rows_are_in_no_byte(rules: Rules, saves: Saves, ki
     roles = {"q": "quasi", "s": "sensitive", "p": "plain"}
     folder = saves(given, rules(roles, algorithm=search, publish={"format": kind}))
     published = [path for path in (folder / "public").rglob("*") if path.is_file()]
-    assert len(published) == 2
+    assert len(published) == 3
     assert not [path.name for path in published if b"CANARY" in path.read_bytes()]
     assert not [path.name for path in published if b"pandas" in path.read_bytes()]
 

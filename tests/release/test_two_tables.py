@@ -36,7 +36,7 @@ def table() -> Any:
 def test_files_and_columns(rules: Rules, saves: Saves, table: Any) -> None:
     """NSS has the other columns in their order and the class last; SS the class first, then the sensitive ones."""
     public = saves(table, rules(ROLES, publish=SPLIT)) / "public"
-    assert sorted(path.name for path in public.iterdir()) == ["manifest.json", "nss.csv", "ss.csv"]
+    assert sorted(path.name for path in public.iterdir()) == ["manifest.json", "nss.csv", "ss.csv", "summary.html"]
     assert (public / "nss.csv").read_text().splitlines()[0] == "age,visits,sex,class_id"
     assert (public / "ss.csv").read_text().splitlines()[0] == "class_id,illness"
 
@@ -81,7 +81,7 @@ def test_sensitive_columns_apart(rules: Rules, saves: Saves, table: Any) -> None
     policy = rules(roles, publish=SPLIT | {"ss": "apart"})
     folder = saves(more, policy)
     names = sorted(path.name for path in (folder / "public").iterdir())
-    assert names == ["manifest.json", "nss.csv", "ss-1.csv", "ss-2.csv", "ss-3.csv"]
+    assert names == ["manifest.json", "nss.csv", "ss-1.csv", "ss-2.csv", "ss-3.csv", "summary.html"]
     assert sf.verify(folder).satisfied
     release = sf.anonymize(more, policy)
     assert {name: part.column_names for name, part in release.ss.items()} == {

@@ -13,7 +13,8 @@ from sfumato.recode.frequencies import Roller
 from sfumato.release import Release, prepare
 from sfumato.release.report import report
 from sfumato.release.report.disclosure import disclosed, disclosures
-from sfumato.release.report.sizes import binned, raw_classes
+from sfumato.release.seen.raw import raw_classes
+from sfumato.release.seen.sizes import binned
 
 Releases = Callable[..., Release]
 Pages = Callable[[str], Any]
@@ -171,7 +172,7 @@ def test_bins_hold_every_row() -> None:
 @pytest.mark.parametrize("block", [7, 1 << 14])
 def test_measures_equal_the_models(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     """Entropy, share and distance agree with the privacy models that ask for them, in blocks or at once."""
-    monkeypatch.setattr("sfumato.release.report.disclosure._BLOCK", block)
+    monkeypatch.setattr("sfumato.attack.homogeneity.disclosure._BLOCK", block)
     draw = np.random.default_rng(3)
     classes = Classes.of(draw.integers(0, 40, 500), illness=draw.choice(list("abcdef"), 500).tolist())
     found = disclosed(classes.sensitive["illness"], classes.sizes)

@@ -93,4 +93,4 @@ def test_a_seed_is_warned_about(release: Releases, page: Pages, seed: int | None
 def test_demo_reports(page: Pages) -> None:
     """The built-in data set has a report with its plain column named among the limits."""
     text = page(report(prepare(hospital(400), hospital_policy()))).text
-    assert "counted by no figure here: nights ." in text
+    assert "counted by no figure of risk here: nights ." in text

@@ -11,8 +11,19 @@ from typing import Any, NoReturn
 import typer
 
 from sfumato._version import __version__
-from sfumato.cli import anonymize, attack, demo, ledger, policy_schema, query, risk, utility, verify
-from sfumato.errors import SfumatoError
+from sfumato.cli import (
+    anonymize,
+    attack,
+    chance,
+    demo,
+    ledger,
+    policy_schema,
+    query,
+    risk,
+    utility,
+    verify,
+)
+from sfumato.errors import SfumatoError, Stopped
 
 _INTERRUPTED = 130
 _told: list[int] = []
@@ -33,6 +44,7 @@ app.command("demo")(demo.demo)
 app.command("anonymize")(anonymize.anonymize)
 app.command("verify")(verify.verify)
 app.command("risk")(risk.risk)
+app.command("chance")(chance.chance)
 app.command("query")(query.query)
 app.command("utility")(utility.utility)
 app.add_typer(attack.app, name="attack")
@@ -68,7 +80,7 @@ def _run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return _stopped()
     except Exception as error:  # noqa: BLE001 - every error leaves as a sentence
-        return _stopped() if _told else _sentence(error)
+        return _stopped() if _told and not isinstance(error, Stopped) else _sentence(error)
     if code == _INTERRUPTED:  # typer's way of passing on a Ctrl-C
         return _stopped()
     return code if isinstance(code, int) else 0

@@ -11,8 +11,6 @@ from sfumato.cli.printing import console_of, print_json
 from sfumato.encode import Attribute
 from sfumato.release import Release
 from sfumato.release.audit import how_found
-from sfumato.risk import Persons
-from sfumato.risk.table import TableRisk
 from sfumato.verifier import Verdict
 
 
@@ -68,36 +66,6 @@ def show_verdict(verdict: Verdict, *, as_json: bool) -> None:
         console.print(f"✗ {complaint}", style="red", soft_wrap=True)
     word = "holds" if verdict.satisfied else "does not hold"
     console.print(f"{verdict.rows:,} rows in {verdict.classes:,} classes: the release {word}")
-
-
-def show_risk(found: TableRisk, *, as_json: bool) -> None:
-    """The risk figures, by person besides where a column names persons."""
-    if as_json:
-        print_json(found.as_json())
-        return
-    risk = found.risk
-    table = Table("risk (the adversary knows who is in the table)", "")
-    table.add_row("highest chance of picking a person's row", f"{risk.highest:.4f}")
-    table.add_row("average chance", f"{risk.average:.4f}")
-    table.add_row("rows alone in their class", f"{risk.uniques:,} ({risk.unique_share:.2%})")
-    console_of().print(table)
-    if found.persons is not None:
-        console_of().print(_persons(found.persons, found.by))
-
-
-def _persons(persons: Persons, by: str) -> Table:
-    """What several rows per person do; `by` says where the k is from."""
-    table = Table(f"persons (k = {persons.k:,}, {by})", "")
-    table.add_row("rows per person (rpi)", f"{persons.rpi:.4g}, of {persons.persons:,} persons")
-    lines = {
-        "classes of k rows, but of fewer persons (vulnerable)": (persons.vulnerable, persons.vulnerable_share),
-        "classes of one person's rows (single)": (persons.single, persons.single_share),
-        "persons whose classes fewer than k share (linked)": (persons.linked, persons.linked_share),
-    }
-    for told, (number, share) in lines.items():
-        table.add_row(told, f"{number:,} ({share:.2%})")
-    table.add_row("fewest who share their set of classes", f"{persons.linked_fewest:,}")
-    return table
 
 
 def _privacy(findings: list[dict[str, Any]]) -> Table:

@@ -1,6 +1,6 @@
-"""Which classes of a release fit which people: for blocks of people, all classes at once, a bit for each line."""
+"""Which lines and classes of a release fit which people: for blocks of people, all lines at once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.classes import IntArray
-from sfumato.keys import Codes
-from sfumato.matching.labels import Fitting, Side, fitting
+from sfumato.matching.column import Column, Words
+from sfumato.matching.labels import Side, fitting
+from sfumato.matching.lookup import Lookup, lookup
 from sfumato.matching.people import People
 from sfumato.matching.released import Released
 
-Words = NDArray[np.uint64]
-
-_KEPT = 1 << 26
-"""Columns of at most so many pairs of value and line are compared once for all people, others block by block."""
 _WORD = 64
+
+_CHEAPER = 32
+"""A pair that was found by its key costs as much as so many that are compared bit by bit."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """People of a block and the classes that they fit: `first` is where the classes of each person begin."""
+    """People of a block and the classes, or the lines, that they fit: `first` is where those of each person begin."""
 
     first: IntArray
     classes: IntArray
@@ -33,68 +33,79 @@ class Pairs:
         """Who fits any."""
         return np.diff(self.first) > 0
 
-
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """A column by which people are looked up: the codes of people and of lines, and which fit."""
-
-    people: Codes
-    width: int
-    lines: Codes
-    fits: Fitting
-
-    def words(self, start: int, end: int) -> Words:
-        """For each of these people, the lines that fit by this column."""
-        codes = self.people[start:end]
-        if self.width * len(self.lines) <= _KEPT:
-            return self._all[codes]
-        used, place = np.unique(codes, return_inverse=True)
-        return self._packed(used.astype(np.int64))[place]
-
-    @cached_property
-    def _all(self) -> Words:
-        return self._packed(np.arange(self.width))
-
-    def _packed(self, values: IntArray) -> Words:
-        bits = np.packbits(self.fits.rows(values)[:, self.lines], axis=1, bitorder="little")
-        short = -bits.shape[1] % 8
-        return np.ascontiguousarray(np.pad(bits, ((0, 0), (0, short)))).view(np.uint64)
+    @property
+    def people(self) -> IntArray:
+        """The person of each pair."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
 
 class Fits:
-    """People looked up in a release, by the columns `by` that are known of them and can be compared."""
+    """People looked up in a release, by the columns `by` that are known of them and can be compared.
 
-    def __init__(self, people: People, release: Released, *, own: bool) -> None:
+    `unlike` are the columns whose labels do not tell what values they stand for. Where people are `own` lines of the
+    release itself, nothing is looked up.
+    """
+
+    def __init__(self, people: People, release: Released, *, own: bool = False) -> None:
         self.release, self.own = release, own
+        self.people = people.different
         shared = [name for name in release.quasi if name in people.known]
-        found = {name: _column(people, release, name) for name in shared}
-        self._columns = [one for one in found.values() if one is not None]
+        found = {name: None if own else column_of(people, release, name) for name in shared}
+        self.columns = {name: one for name, one in found.items() if one is not None}
         self.by = tuple(name for name, one in found.items() if one is not None or own)
         self.unlike = tuple(name for name, one in found.items() if one is None and not own)
+
+    def blocks(self, cells: int) -> Iterator[tuple[int, int]]:
+        """People in blocks for which at most so many pairs are looked at together, but of one at least."""
+        if self._lookup is None:
+            step = max(cells // max(len(self.release.owner), 1), 1)
+            yield from ((start, min(start + step, self.people)) for start in range(0, self.people, step))
+            return
+        after, start = np.cumsum(np.maximum(self._lookup.candidates, 1)), 0
+        while start < self.people:
+            done = int(after[start - 1]) if start else 0
+            end = max(int(np.searchsorted(after, done + cells, side="right")), start + 1)
+            yield start, end
+            start = end
+
+    def lines(self, start: int, end: int) -> Pairs:
+        """The lines that each of these people fits."""
+        if self._lookup is not None:
+            person, line = self._lookup.places(start, end)
+        else:
+            person, line = _places(self._words(start, end), len(self.release.owner))
+        return Pairs(np.searchsorted(person, np.arange(end - start + 1)), line)
 
     def pairs(self, start: int, end: int) -> Pairs:
         """The classes that each of these people fits; of lines of the release itself, their own."""
         if self.own:
             return Pairs(np.arange(end - start + 1), self.release.owner[start:end])
-        person, line = _places(self._words(start, end), len(self.release.owner))
-        classes = len(self.release.sizes)
-        keys = person * classes + self.release.owner[line]
-        if len(self.release.owner) > classes:  # several lines of a class may fit, and its bag counts once
-            keys = np.unique(keys)
-        first = np.searchsorted(keys // classes, np.arange(end - start + 1))
-        return Pairs(first, keys % classes)
+        found, classes = self.lines(start, end), len(self.release.sizes)
+        keys = found.people * classes + self.release.owner[found.classes]
+        # several lines of a class may fit, and its bag counts once
+        keys = np.unique(keys) if len(self.release.owner) > classes else np.sort(keys)
+        return Pairs(np.searchsorted(keys // classes, np.arange(end - start + 1)), keys % classes)
+
+    @cached_property
+    def _lookup(self) -> Lookup | None:
+        """By keys, where that leaves little to compare."""
+        found = lookup(list(self.columns.values()))
+        if found is None or found.candidates.sum() * _CHEAPER > self.people * len(self.release.owner):
+            return None
+        return found
 
     def _words(self, start: int, end: int) -> Words:
         found = np.full((end - start, -(-len(self.release.owner) // _WORD)), ~np.uint64(0))
-        for column in self._columns:
+        for column in self.columns.values():
             found &= column.words(start, end)
         return found
 
 
-def _column(people: People, release: Released, name: str) -> _Column | None:
+def column_of(people: People, release: Released, name: str) -> Column | None:
+    """A column of both sides; nothing where labels do not tell what they stand for."""
     there, shown = people.known[name], release.quasi[name]
     fits = fitting(people.side(name), Side(shown.texts, release.entry(name)))
-    return None if fits is None else _Column(there.codes, there.width, shown.codes, fits)
+    return None if fits is None else Column(there.codes, there.width, shown.codes, shown.width, fits)
 
 
 def _places(words: Words, lines: int) -> Sequence[Any]:

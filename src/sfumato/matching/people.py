@@ -52,11 +52,8 @@ def people_known(table: Table, quasi: Iterable[str], sensitive: Iterable[str]) -
     >>> people.different, people.tuples.tolist()
     (2, [0, 0, 1])
     """
-    coded = {name: code(table, name) for name in quasi}
-    packed = pack([one.codes for one in coded.values()], [one.width for one in coded.values()])
-    _, first, tuples = np.unique(packed.keys, return_index=True, return_inverse=True)
-    known = {name: replace(one, codes=one.codes[first]) for name, one in coded.items()}
-    return People(known, tuples.astype(np.int64), truth={name: code(table, name) for name in sensitive})
+    truth = {name: code(table, name) for name in sensitive}
+    return _distinct({name: code(table, name) for name in quasi}, truth)
 
 
 def people_released(release: Released, quasi: Iterable[str]) -> People:
@@ -64,3 +61,34 @@ def people_released(release: Released, quasi: Iterable[str]) -> People:
     names = list(quasi)
     known = {name: release.quasi[name] for name in names}
     return People(known, release.lines, {name: release.entry(name) for name in names}, lines=True)
+
+
+def people_drawn(columns: Mapping[str, Coded], rows: IntArray, truth: Mapping[str, Coded] | None = None) -> People:
+    """Some rows of a table, each a person who is known by these columns."""
+    known = {name: _only(one, rows) for name, one in columns.items()}
+    return _distinct(known, {name: _only(one, rows) for name, one in (truth or {}).items()})
+
+
+def drawn(rows: IntArray, many: int, seed: int) -> IntArray:
+    """So many rows, drawn at random, in their order; all where there are not more. The seed protects nothing.
+
+    >>> drawn(np.arange(3), 5, seed=1).tolist(), len(drawn(np.arange(9), 5, seed=1))
+    ([0, 1, 2], 5)
+    """
+    if len(rows) <= many:
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, many, replace=False))
+
+
+def _distinct(quasi: Mapping[str, Coded], truth: Mapping[str, Coded]) -> People:
+    """Persons who are known by equal values as one tuple."""
+    packed = pack([one.codes for one in quasi.values()], [one.width for one in quasi.values()])
+    _, first, tuples = np.unique(packed.keys, return_index=True, return_inverse=True)
+    known = {name: replace(one, codes=one.codes[first]) for name, one in quasi.items()}
+    return People(known, tuples.astype(np.int64), truth=truth)
+
+
+def _only(column: Coded, rows: IntArray) -> Coded:
+    """A column of some rows, with the values that these have."""
+    used, codes = np.unique(column.codes[rows], return_inverse=True)
+    return Coded(column.name, codes, tuple(column.texts[one] for one in used.tolist()), None)

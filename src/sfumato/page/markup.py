@@ -1,6 +1,6 @@
 """HTML that cannot be injected into: text is escaped unless it came out of `tag` itself."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 _VOID = frozenset({"meta", "rect"})
@@ -59,6 +59,16 @@ def name(text: str) -> Markup:
 def names(texts: Iterable[str]) -> Markup:
     """Several names, with commas."""
     return join([name(text) for text in texts], ", ")
+
+
+def some(texts: Sequence[str], most: int = 12) -> Markup:
+    """The first of several names, and how many more there are.
+
+    >>> some(["a", "b", "c"], most=2)
+    '<bdi class="name">a</bdi>, <bdi class="name">b</bdi> and 1 more'
+    """
+    left = len(texts) - most
+    return join([names(texts[:most]), f" and {left:,} more" if left > 0 else ""])
 
 
 def section(title: str, *children: object) -> Markup:

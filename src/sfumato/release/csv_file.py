@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 
 from sfumato.arrow import numbers, scalar, texts
 from sfumato.keys import Codes
-from sfumato.release.published import Cells, Published
+from sfumato.release.cells import Cells
+from sfumato.release.published import Published
 
 _RISKY = r"^'*[=+\-@\t\r\x00]"
 _NEGATIVE = r"^-(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"

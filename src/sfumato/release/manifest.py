@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from sfumato._version import __version__
+from sfumato.matching.declared import covers
 from sfumato.policy import Policy, Role
 from sfumato.recode import Recoding
 from sfumato.release.audit import how_found
-from sfumato.release.dictionary import covers
+from sfumato.release.cells import Cells
 from sfumato.release.key_file import JOINED, is_keyed
 from sfumato.release.promised import requirements
-from sfumato.release.published import Cells, Published
+from sfumato.release.published import Published
 from sfumato.release.tables import class_id, reveals
 from sfumato.release.telling import tellings
 from sfumato.table.guard import guarded
@@ -97,10 +98,9 @@ def draft(
         **how_found(recoding, levels=False),
         "suppression_limit": float(policy.search.suppression),
         "columns": [
-            _column(name, table, recoding, policy) | ({"table": files[file].name} if policy.publish.split else {})
+            entry | ({"table": files[file].name} if policy.publish.split else {})
             for file, table in tables.items()
-            for name in table.columns
-            if name in policy.columns
+            for entry in dictionary(table, recoding, policy)
         ],
         **({"chosen_labels": [asdict(one) for one in told]} if told else {}),
         **({"csv": csv} if policy.publish.format == "csv" else {}),
@@ -154,6 +154,11 @@ def public_findings(verdict: Verdict, recoding: Recoding) -> list[dict[str, Any]
         if recoding.suppressed and finding["model"] == "t-closeness":
             del finding["achieved"]
     return findings
+
+
+def dictionary(published: Published, recoding: Recoding, policy: Policy) -> list[dict[str, Any]]:
+    """The data dictionary of a table: an entry for each column, but for that of class numbers."""
+    return [_column(name, published, recoding, policy) for name in published.columns if name in policy.columns]
 
 
 def _column(name: str, published: Published, recoding: Recoding, policy: Policy) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.release.published import Cells, Published
+from sfumato.release.cells import Cells
+from sfumato.release.published import Published
 
 _ROW_GROUP = 1 << 20
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.arrow import coded, numbers, texts
+from sfumato.arrow import numbers, texts
 from sfumato.classes import IntArray
 from sfumato.coding import Coded
 from sfumato.encode import Encoded
@@ -17,25 +17,12 @@ from sfumato.keys import Codes, narrow
 from sfumato.policy import Policy, Role
 from sfumato.randomness import Randomness
 from sfumato.recode import Labels, Recoding
+from sfumato.release.cells import Cells
 from sfumato.release.pseudonyms import Key, pseudonyms
 from sfumato.table import Table
 from sfumato.table.frames import restore
 
 _ADDRESSED = (1 << 31) - 1
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Cells:
-    """One published column: codes in published order, and the value of each code that occurs, and no other."""
-
-    codes: Codes
-    values: Any
-
-    def arrow(self, kind: Any) -> Any:
-        """As an Arrow array of the given type."""
-        if pa.types.is_dictionary(kind):
-            return coded(self.codes, self.values, kind)
-        return self.values.cast(kind).take(numbers(self.codes))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

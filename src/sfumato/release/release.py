@@ -1,10 +1,9 @@
 """Release: a verified publication, in memory or in a folder; and `anonymize`, the way through the house."""
 
-import json
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from sfumato.randomness import Randomness
 from sfumato.recode import Recoding, recode
 from sfumato.release import manifest, previous
 from sfumato.release.audit import audit
+from sfumato.release.concluding import conclude, measure_all, write_json
 from sfumato.release.folder import staged
 from sfumato.release.key_file import check_apart, check_names, key_of
 from sfumato.release.promised import promise
@@ -31,6 +31,8 @@ from sfumato.verifier import Verdict, verify, verify_accounts, verify_table, ver
 
 if TYPE_CHECKING:
     from sfumato.previous import Star
+    from sfumato.release.attacks import Attacks
+    from sfumato.release.seen.figures import Figures
 
 Progress = Callable[[int, int], None]
 
@@ -121,6 +123,20 @@ class Release:
         return persons_of(self.recoding.classes, asked_k(self.policy.privacy) or DEFAULT_K)
 
     @cached_property
+    def attacks(self) -> "Attacks":
+        """What adversaries can do with it, tried with little effort."""
+        from sfumato.release.attacks import attacked  # noqa: PLC0415 - not needed before a release is written
+
+        return attacked(self)
+
+    @cached_property
+    def figures(self) -> "Figures":
+        """What its columns look like beside those that came in, for the report."""
+        from sfumato.release.seen.figures import figures_of  # noqa: PLC0415 - not needed before a release is written
+
+        return figures_of(self)
+
+    @cached_property
     def warnings(self) -> list[str]:
         """What the data holder should know before it leaves the house, a sentence each."""
         return warnings(self)
@@ -154,7 +170,14 @@ class Release:
         return target
 
     def _write(self, stage: Path) -> None:
-        """Table and accounts, the verdict on them, and the accounts again with the verdict's figures."""
+        """Table and accounts, the verdict on them, and the accounts again with the verdict's figures.
+
+        Attacks are tried and figures worked out by the way: writing and verifying leave a processor idle.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            self._written(stage, pool.submit(measure_all, self))
+
+    def _written(self, stage: Path, measured: Future[Any]) -> None:
         public, private = stage / "public", stage / "private"
         public.mkdir()
         private.mkdir(mode=0o700)
@@ -166,28 +189,14 @@ class Release:
                 self.encoded, self.recoding, self.policy, utility=self.utility, input_digest=self.input_digest
             )
             record |= previous.private(self.star)
-            _write_json(public / "manifest.json", account)
-            _write_json(private / "audit.json", record)
+            write_json(public / "manifest.json", account)
+            write_json(private / "audit.json", record)
         with _timed(self.seconds, "verify"):
             self.__dict__["verdict"] = _passed(verify(stage))
         with _timed(self.seconds, "write"):
-            self._conclude(public, private, account, record)
+            measured.result()
+            conclude(self, stage, account, record)
         _passed(verify_accounts(stage, self.verdict))
-
-    def _conclude(self, public: Path, private: Path, account: dict[str, Any], record: dict[str, Any]) -> None:
-        """Add what the verifier found to the accounts, and write the report."""
-        from sfumato.release.report import report  # noqa: PLC0415 - not needed before a release is written
-
-        account["privacy"] = manifest.public_findings(self.verdict, self.recoding)
-        record |= {"privacy": self.privacy, "risk": self.risk.as_json(), "seconds": dict(self.seconds)}
-        record["warnings"] = self.warnings
-        record |= {"persons": self.persons.as_json()} if self.persons else {}
-        record |= {"ties": {name: asdict(tie) for name, tie in self.ties.items()}} if self.ties else {}
-        _write_json(public / "manifest.json", account)
-        _write_json(private / "audit.json", record | {"manifest_sha256": digest(public / "manifest.json")})
-        (private / "report.html").write_text(report(self), encoding="utf-8")
-        for path in private.iterdir():
-            path.chmod(0o600)  # so that a copy of a file alone stays private too
 
     def _write_table(self, table: Published, path: Path) -> Path:
         if self.policy.publish.format == "parquet":
@@ -216,9 +225,16 @@ def anonymize(
 
 
 def prepare(
-    data: Any, policy: "str | Path | Mapping[str, Any] | Policy", *, progress: Progress | None = None
+    data: Any,
+    policy: "str | Path | Mapping[str, Any] | Policy",
+    *,
+    progress: Progress | None = None,
+    encoded: Encoded | None = None,
 ) -> Release:
-    """A release that has yet to be verified: `Release.save` does it on the files, `Release.table` in memory."""
+    """A release that has yet to be verified: `Release.save` does it on the files, `Release.table` in memory.
+
+    `data` may be a `Table`, too, and `encoded` the same encoded under this policy: for those who make many releases.
+    """
     rules = load(policy)
     key = key_of(rules, _path(data, rules))  # first of all, so that a bad one costs nobody a search
     seconds: dict[str, float] = {}
@@ -227,7 +243,7 @@ def prepare(
         with _timed(seconds, "read"):
             table = _table(data, rules)
             repeated = pool.submit(repeats, table, rules)
-            encoded = encode(table, rules)
+            encoded = encode(table, rules) if encoded is None else encoded
             check_names(rules, encoded.individual)
         with _timed(seconds, "search"):
             number = len(layout(rules, table.arrow.column_names))
@@ -257,6 +273,8 @@ def _recoded(encoded: Encoded, policy: Policy, star: "Star | None", progress: Pr
 
 
 def _table(data: Any, policy: Policy) -> Table:
+    if isinstance(data, Table):
+        return data
     path = _path(data, policy)
     if path is None and data is not None:
         return from_frame(data, policy)
@@ -292,7 +310,3 @@ class _timed:  # noqa: N801 - reads like the verb it is
 
     def __exit__(self, *_: object) -> None:
         self.seconds[self.name] = self.seconds.get(self.name, 0.0) + time.perf_counter() - self.start
-
-
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")

@@ -12,7 +12,8 @@ import numpy as np
 from sfumato.arrow import numbers
 from sfumato.keys import narrow
 from sfumato.policy import Policy, Role
-from sfumato.release.published import Cells, Published, Publisher
+from sfumato.release.cells import Cells
+from sfumato.release.published import Published, Publisher
 
 _SAFE = re.compile(r"[A-Za-z0-9_-]{1,100}")
 

@@ -1,6 +1,44 @@
 """Risk: how easily a row can be tied to a person."""
 
+from sfumato.risk.adversaries import THRESHOLD, Adversaries, Chances, adversaries_of
+from sfumato.risk.asked import Asked
+from sfumato.risk.coincidence import Coincidence, chance_of_lookalike, coincidence, known_needed
+from sfumato.risk.k_map import KMap
+from sfumato.risk.nulls import Missing, Nulls, nulls_of
 from sfumato.risk.persons import DEFAULT_K, Persons, asked_k, persons_of
+from sfumato.risk.population import Estimate, Uniqueness, uniqueness
 from sfumato.risk.prosecutor import Risk, risk_of
+from sfumato.risk.sets import ColumnSet, Sets, sets_of
+from sfumato.risk.table import TableRisk, risk_by_columns, risk_by_policy, risk_by_release
 
-__all__ = ["DEFAULT_K", "Persons", "Risk", "asked_k", "persons_of", "risk_of"]
+__all__ = [
+    "DEFAULT_K",
+    "THRESHOLD",
+    "Adversaries",
+    "Asked",
+    "Chances",
+    "Coincidence",
+    "ColumnSet",
+    "Estimate",
+    "KMap",
+    "Missing",
+    "Nulls",
+    "Persons",
+    "Risk",
+    "Sets",
+    "TableRisk",
+    "Uniqueness",
+    "adversaries_of",
+    "asked_k",
+    "chance_of_lookalike",
+    "coincidence",
+    "known_needed",
+    "nulls_of",
+    "persons_of",
+    "risk_by_columns",
+    "risk_by_policy",
+    "risk_by_release",
+    "risk_of",
+    "sets_of",
+    "uniqueness",
+]

@@ -55,23 +55,23 @@ def of_files(public: Path, manifest: Mapping[str, Any]) -> TwoTables:
     """The two tables of a release, from its files."""
     name = manifest["class_id"]
     nss = coded(public / manifest["nss"], manifest, [name, *columns_of(manifest, "quasi")])
-    known, owner = np.unique(_ids(nss[name]), return_inverse=True)
+    known, owner, sizes = np.unique(_ids(nss[name]), return_inverse=True, return_counts=True)
     bags: dict[str, Histogram] = {}
     for file in manifest["ss"]:
         sensitive = [column for column in columns_of(manifest, "sensitive") if _table(manifest, column) == file]
         ss = coded(public / file, manifest, [name, *sensitive])
-        place = _among(known, _ids(ss[name]), file)
+        place = _among(known, sizes, _ids(ss[name]), file)
         bags |= {column: _bag(ss[column], place) for column in sensitive}
     quasi = tuple(nss[column] for column in columns_of(manifest, "quasi"))
-    return TwoTables(quasi, owner, np.bincount(owner), bags)
+    return TwoTables(quasi, owner, sizes, bags)
 
 
-def _among(known: IntArray, ids: IntArray, file: str) -> IntArray:
+def _among(known: IntArray, sizes: IntArray, ids: IntArray, file: str) -> IntArray:
     """The places of class numbers among those of NSS, which must be the same, as often."""
-    place = np.searchsorted(known, ids)
-    if not np.array_equal(np.unique(ids), known):
-        raise DataError(f"{file} of the release has other classes than its first table; it was changed")
-    return place
+    found, counts = np.unique(ids, return_counts=True)
+    if not (np.array_equal(found, known) and np.array_equal(counts, sizes)):
+        raise DataError(f"{file} of the release has other classes than its first table, or other rows; it was changed")
+    return np.searchsorted(known, ids)
 
 
 def _bag(column: Coded, owner: IntArray) -> Histogram:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sfumato.errors import InputError, NotVerified
+from sfumato.verifier.files import SUMMARY
 from sfumato.verifier.layout import CHANGED, Account, check_layout, keys
 from sfumato.verifier.linkage.earlier import Earlier, are_previous, are_taxonomies
 from sfumato.verifier.promise import Needs, Promise
@@ -18,6 +19,10 @@ _ROLES = frozenset({"individual", "quasi", "sensitive", "plain"})
 
 def _is_hash(known: Any) -> bool:
     return isinstance(known, dict) and isinstance(known.get("sha256"), str)
+
+
+def _is_page(value: Any) -> bool:
+    return _is_hash(value) and value.get("file") == SUMMARY
 
 
 def _is_count(value: Any) -> bool:
@@ -43,8 +48,9 @@ _KEYS: dict[str, Callable[[Any], bool]] = {
     "suppression_limit": _is_share,
     "previous": are_previous,
     "taxonomies": are_taxonomies,
+    "summary": _is_page,
 }
-_OPTIONAL = frozenset({"csv", "privacy", "suppression_limit", "previous", "taxonomies"})
+_OPTIONAL = frozenset({"csv", "privacy", "suppression_limit", "previous", "taxonomies", "summary"})
 
 
 def check_manifest(manifest: Account) -> None:

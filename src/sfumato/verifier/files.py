@@ -8,6 +8,9 @@ from typing import Any
 
 from sfumato.errors import InputError, NotVerified
 
+SUMMARY = "summary.html"
+"""The page that may stand beside the tables."""
+
 FORMATS = frozenset({".csv", ".parquet"})
 
 
@@ -63,10 +66,22 @@ def inside(public: Path, name: str) -> Path:
     return _plain(public / name)
 
 
-def file_problems(public: Path, files: Mapping[str, Mapping[str, Any]], tables: Iterable[str]) -> list[str]:
-    """Files that are not as the manifest describes them, or that do not belong here: all but it and the tables."""
-    problems = [problem for name, known in files.items() for problem in _problems(inside(public, name), known)]
-    expected = {*tables, "manifest.json"}
+def file_problems(public: Path, manifest: Mapping[str, Any], tables: Iterable[str]) -> list[str]:
+    """Files that are not as the manifest describes them, or that do not belong here."""
+    files = manifest["files"].items()
+    problems = [problem for name, known in files for problem in _problems(inside(public, name), known)]
+    return problems + beside_problems(public, manifest, tables)
+
+
+def beside_problems(public: Path, manifest: Mapping[str, Any], tables: Iterable[str]) -> list[str]:
+    """What stands beside the tables: the manifest, the page that it lists, and nothing else.
+
+    The page is for reading, and no promise rests on it: it may be gone, but where it is there it is the one published.
+    """
+    page = {known["file"]: known for known in [manifest.get("summary")] if known is not None}
+    there = {name: known for name, known in page.items() if _is_there(public / name)}
+    problems = [problem for name, known in there.items() for problem in _problems(inside(public, name), known)]
+    expected = {*tables, "manifest.json", *page}
     extra = sorted(path.name for path in public.iterdir() if path.name not in expected)
     return problems + [f"{name} does not belong to the release" for name in extra]
 
@@ -90,6 +105,10 @@ def _problems(path: Path, known: Mapping[str, Any]) -> list[str]:
     if known.get("bytes", path.stat().st_size) != path.stat().st_size:
         problems.append(f"{path.name} has not as many bytes as the manifest says")
     return problems
+
+
+def _is_there(path: Path) -> bool:
+    return path.is_symlink() or path.exists()
 
 
 def _plain(path: Path) -> Path:

@@ -10,7 +10,15 @@ from sfumato.errors import InputError, listing
 from sfumato.verifier.accounts import promised
 from sfumato.verifier.counting import counted
 from sfumato.verifier.examine import check_rules, examine
-from sfumato.verifier.files import file_problems, manifest_problems, public_folder, read_audit, read_json, table_path
+from sfumato.verifier.files import (
+    beside_problems,
+    file_problems,
+    manifest_problems,
+    public_folder,
+    read_audit,
+    read_json,
+    table_path,
+)
 from sfumato.verifier.layout import Account, Layout, layout_of
 from sfumato.verifier.linkage.accounts import join_problems, previous_problems
 from sfumato.verifier.linkage.files import completed, given, located, open_earlier
@@ -44,7 +52,7 @@ def verify(
     check_rules(promise)
     tables = layout_of(manifest).files
     paths = [table_path(public, name) for name in tables]
-    problems = manifest_problems(public, audit) + file_problems(public, manifest["files"], tables)
+    problems = manifest_problems(public, audit) + file_problems(public, manifest, tables)
     problems += promise_problems(manifest, audit) + previous_problems(manifest, audit)
     verdict = _examined(paths, promise, manifest, audit)
     if asked is None and "privacy" in manifest:
@@ -58,7 +66,7 @@ def verify_accounts(folder: Path, verdict: Verdict) -> Verdict:
     manifest, audit = read_json(public / "manifest.json"), read_audit(public)
     promised(manifest, audit)
     problems = manifest_problems(public, audit) + promise_problems(manifest, audit)
-    problems += previous_problems(manifest, audit)
+    problems += beside_problems(public, manifest, layout_of(manifest).files) + previous_problems(manifest, audit)
     problems += number_problems(verdict, manifest, audit) + stated_problems(verdict.privacy, manifest["privacy"])
     return replace(verdict, problems=(*verdict.problems, *problems))
 

@@ -1,20 +1,21 @@
 """How sure of a value a policy lets anybody be who counts the bag of a class."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from sfumato.classes import IntArray
+from sfumato.classes import Histogram, IntArray
 from sfumato.models import (
     AlphaDeassociation,
     DistinctLDiversity,
     EntropyLDiversity,
+    IdentityAlphaBeta,
     Model,
     RecursiveLDiversity,
 )
 from sfumato.models.exact import ceil_times
 from sfumato.policy import Policy
-from sfumato.split import TwoTables
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,27 @@ class Bound:
     values: Sequence[str] | None = None
 
 
-def bounds(policy: Policy, tables: TwoTables) -> dict[str, Bound]:
+class Bagged(Protocol):
+    """A release as far as a bound looks at it: the bags of its sensitive columns, and the rows of its classes."""
+
+    @property
+    def bags(self) -> Mapping[str, Histogram]:
+        """How often each value stands in each class, by column."""
+        ...
+
+    @property
+    def sizes(self) -> IntArray:
+        """The rows of each class."""
+        ...
+
+
+def bounds(policy: Policy, tables: Bagged) -> dict[str, Bound]:
     """The strictest bound that the policy promises of each sensitive column; none where it bounds no share."""
     found = {column: list(_bounds(policy, tables, column)) for column in tables.bags}
     return {column: min(every, key=lambda bound: bound.share) for column, every in found.items() if every}
 
 
-def _bounds(policy: Policy, tables: TwoTables, column: str) -> Iterator[Bound]:
+def _bounds(policy: Policy, tables: Bagged, column: str) -> Iterator[Bound]:
     values = len(tables.bags[column].domain.values)
     for model in policy.privacy:
         if column in model.looks_at:
@@ -47,6 +62,8 @@ def _bound(model: Model, sizes: IntArray, values: int, *, unlike: bool) -> Itera
             yield Bound(1 / model.l)
         case EntropyLDiversity():
             yield Bound(_entropy(model.l, values))
+        case IdentityAlphaBeta():
+            yield Bound(float(model.beta))
         case RecursiveLDiversity() if model.l > 1:
             yield Bound(model.c / (1 + model.c))  # the rows of the other values together are 1 - p at most
 

@@ -1,6 +1,7 @@
 """The figures in sentences, for the command and the report alike: what an adversary can do, never that one is safe."""
 
-from sfumato.attack.definetti.found import Attacked
+from sfumato.attack.definetti.found import Attacked, Definetti
+from sfumato.attack.tried import Tried
 
 CLOSE = 0.02
 """Accuracies inside and outside the table that differ by no more than this are called close."""
@@ -9,6 +10,27 @@ PROMISE = (
     "An accuracy above the bound does not break the promise, which limits what the bag of a class shows by itself. "
     "It is what a learner makes of all classes together; another learner, or one that knows more, may do better."
 )
+
+ASSUMES = (
+    "The adversary has the two tables, and knows that a person is in them and the person's quasi-identifiers; of "
+    "sensitive values nothing."
+)
+
+
+def tried(found: Definetti) -> tuple[Tried, ...]:
+    """The attack in one line for each sensitive column; the baseline is the most frequent value of the table."""
+    return tuple(
+        Tried(
+            "definetti",
+            ASSUMES,
+            f"persons whose '{column}' a learner guesses right",
+            one.attack,
+            one.blind,
+            bound=one.bound,
+            says=tuple(filter(None, (*meaning(column, one), sampling(one)))),
+        )
+        for column, one in found.columns.items()
+    )
 
 
 def percent(share: float) -> str:

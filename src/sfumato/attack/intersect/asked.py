@@ -1,19 +1,15 @@
 """What is asked: which releases, which sensitive columns they share, and which columns somebody is known by."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from sfumato.errors import DataError, InputError, did_you_mean, listing
+from sfumato.matching.opened import audited
+from sfumato.matching.outside import names_of, table_of
 from sfumato.matching.people import People, people_known, people_released
 from sfumato.matching.released import Released, promised_k
-from sfumato.policy import Policy, load
-from sfumato.policy.source import read_source
-from sfumato.table import Table, column_names, read
-from sfumato.table.base import check_rows, check_types, plain_text
-from sfumato.table.frames import arrow_of, kind_of
+from sfumato.policy import Policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +31,7 @@ class Asked:
 
         What is a quasi-identifier of another release and stands not in the latter is one all the same.
         """
-        document = _document(releases[0]) if policy is None else policy.document
+        document = audited(releases[0].account) if policy is None else policy.document
         columns, data = (_part(document, key) for key in ("columns", "data"))
         roles = {name: one.get("role") for name, one in columns.items() if isinstance(one, dict)}
         published, unlisted = dict.fromkeys(name for one in releases for name in one.quasi), "" if policy else "quasi"
@@ -48,7 +44,7 @@ class Asked:
         if known is None:
             first = self.releases[0]
             return people_released(first, [name for name in self.quasi if name in first.quasi] or list(first.quasi))
-        names = _names(known, self._options)
+        names = names_of(known, self._options)
         quasi = [name for name in self.quasi if name in names]
         if not quasi:
             raise DataError(
@@ -56,26 +52,13 @@ class Asked:
                 "name one with columns that somebody may know"
             )
         sensitive = [name for name in self.sensitive if name in names]
-        return people_known(self._table(known, names, [*quasi, *sensitive]), quasi, sensitive)
+        return people_known(table_of(known, [*quasi, *sensitive], self._options), quasi, sensitive)
 
     @property
     def _options(self) -> dict[str, Any]:
         """How a file is read: as the policy says, or with the text for NULL that the release has."""
         options = {key: value for key, value in self.data.items() if key != "source"}
         return options or {"null": list(dict.fromkeys([self.releases[0].account.null, ""]))}
-
-    def _table(self, known: Any, names: Sequence[str], wanted: list[str]) -> Table:
-        if isinstance(known, Table):
-            return known
-        if not isinstance(known, str | Path):
-            arrow = arrow_of(known, kind_of(known), wanted)
-            check_rows(arrow)
-            check_types(arrow.schema, wanted)
-            return Table(plain_text(arrow))
-        roles = {name: {"role": "quasi", "hierarchy": "suppress"} for name in wanted}
-        columns = {name: roles.get(name, {"role": "identifier"}) for name in names}
-        rules = {"data": self._options, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 1}]}
-        return read(Path(known), load(rules))
 
 
 def _part(document: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -86,15 +69,6 @@ def _part(document: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _rules(policy: Policy) -> list[Any]:
     rules = policy.document.get("privacy")
     return rules if isinstance(rules, list) else []
-
-
-def _names(known: Any, options: Mapping[str, Any]) -> list[str]:
-    """The columns of a table of known persons."""
-    if isinstance(known, str | Path):
-        return column_names(Path(known), read_source(dict(options), folder=Path()))
-    if isinstance(known, Table):
-        return list(known.arrow.column_names)
-    return list(known.column_names if kind_of(known) == "arrow" else known.columns)
 
 
 def _sensitive(releases: Sequence[Released], column: str | None) -> list[str]:
@@ -108,13 +82,3 @@ def _sensitive(releases: Sequence[Released], column: str | None) -> list[str]:
         what = "; ".join(f"{one.name} has {listing(one.bags) or 'none'}" for one in releases)
         raise InputError(f"the releases share no sensitive column, so that there is nothing to intersect: {what}")
     return shared if column is None else [column]
-
-
-def _document(release: Released) -> Mapping[str, Any]:
-    """The policy that a release was made with, from the private account beside it; nothing where that is not there."""
-    try:
-        record = json.loads((release.account.folder.parent / "private" / "audit.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    policy = record.get("policy") if isinstance(record, dict) else None
-    return policy if isinstance(policy, dict) else {}

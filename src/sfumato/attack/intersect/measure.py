@@ -16,7 +16,8 @@ from sfumato.classes import BoolArray
 from sfumato.errors import InputError
 from sfumato.matching.fits import Fits
 from sfumato.matching.people import People
-from sfumato.matching.released import Released, read_released
+from sfumato.matching.released import Released
+from sfumato.matching.sources import read_released
 from sfumato.policy import Policy
 
 Progress = Callable[[int, int], None]

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from sfumato.attack.intersect.found import Intersection, Narrowed
+from sfumato.attack.tried import Tried
 from sfumato.errors import listing
 from sfumato.matching.fits import Fits
-from sfumato.matching.labels import Side, unexplained
+from sfumato.matching.notes import not_told
 from sfumato.matching.people import People
 from sfumato.matching.released import Released
 
@@ -13,6 +14,22 @@ _ONE_VALUE = (
     "Each person is taken to hold one value of a sensitive column, the same in all releases; whoever knows more than "
     "that, or learns from how values go with quasi-identifiers, may do better."
 )
+
+
+def tried(found: Intersection) -> tuple[Tried, ...]:
+    """The attack in one line for each sensitive column; the baseline is the worst that one release does by itself."""
+    names = [one.release for one in found.releases]
+    return tuple(
+        Tried(
+            "intersect",
+            found.assumes,
+            f"persons with fewer than {one.threshold} values of '{column}' left",
+            one.exposed / max(one.persons, 1),
+            max([0, *(alone for alone in one.alone if alone is not None)]) / max(one.persons, 1),
+            says=meaning(column, one, names),
+        )
+        for column, one in found.columns.items()
+    )
 
 
 def assumed(people: People, releases: Sequence[Released]) -> str:
@@ -28,21 +45,7 @@ def assumed(people: People, releases: Sequence[Released]) -> str:
 
 def notes(fits: Sequence[Fits]) -> tuple[str, ...]:
     """What was not made use of, and so may be worse than it looks."""
-    return (*(note for one in fits for note in _labels(one)), *_pseudonyms(fits))
-
-
-def _labels(fits: Fits) -> Iterator[str]:
-    release = fits.release
-    where = f"of {release.name}"
-    for name in fits.unlike:
-        yield f"Column '{name}' {where} was left out: its labels do not tell what values they stand for."
-    for name in fits.by:
-        label = unexplained(Side(release.quasi[name].texts, release.entry(name)))
-        if label is not None:
-            what = f"has labels that it does not explain, such as {label!r}: they may be any value"
-            yield f"Column '{name}' {where} {what}."
-    if not fits.by:
-        yield f"No column {where} is known, so that all its rows may be anybody's."
+    return (*(note for one in fits for note in not_told(one)), *_pseudonyms(fits))
 
 
 def _pseudonyms(fits: Sequence[Fits]) -> Iterator[str]:

@@ -53,7 +53,7 @@ def _show(found: "Definetti", *, as_json: bool) -> None:
     """The figures as a table, and what they mean in sentences."""
     from rich.table import Table
 
-    from sfumato.attack.definetti.words import PROMISE, meaning, percent, sampling
+    from sfumato.attack.definetti.words import ASSUMES, PROMISE, meaning, percent, sampling
     from sfumato.cli.printing import console_of, print_json
 
     if as_json:
@@ -67,4 +67,5 @@ def _show(found: "Definetti", *, as_json: bool) -> None:
     console.print(table)
     for column, one in found.columns.items():
         console.print(" ".join(filter(None, (*meaning(column, one), sampling(one)))), soft_wrap=True)
-    console.print(PROMISE, soft_wrap=True)
+    for sentence in (ASSUMES, PROMISE):
+        console.print(sentence, soft_wrap=True)

@@ -10,12 +10,19 @@ from sfumato.hierarchy.base import ROOT, Label
 from sfumato.matching.labels.side import MASK, MEANS, VALUES, Side
 from sfumato.matching.labels.spanned import spanned, spans_of
 
+_SMALL = 1 << 20
+"""Cells of a matrix that need not be sparse."""
+
 
 class Fitting(Protocol):
     """Answers which labels of the other column fit some labels of the first, given by their places."""
 
     def rows(self, places: IntArray) -> BoolArray:
         """A line for each of these places, and a column for each label of the other column."""
+        ...
+
+    def only(self) -> IntArray | None:
+        """For each label of the first column the one that fits it, -1 where none does; nothing where several may."""
         ...
 
 
@@ -52,22 +59,40 @@ class _Listed:
 
     def __init__(self, known: Sequence[Sequence[Label] | None], shown: Sequence[Sequence[Label] | None]) -> None:
         leaves = {leaf: place for place, leaf in enumerate({leaf: 0 for one in (*known, *shown) for leaf in one or ()})}
-        self.known, self.shown = _incidence(known, leaves), _incidence(shown, leaves).T.tocsc()
+        small = max(len(known), len(shown)) * len(leaves) <= _SMALL
+        self.known, self.shown = (_incidence(side, leaves, small=small) for side in (known, shown))
+        self.shown = self.shown.T
         self.any_known, self.any_shown = (
             np.array([one is None for one in side], dtype=bool) for side in (known, shown)
         )
 
     def rows(self, places: IntArray) -> BoolArray:
-        found: BoolArray = (self.known[places] @ self.shown).toarray() > 0
+        met = self.known[places] @ self.shown
+        found: BoolArray = (met if isinstance(met, np.ndarray) else met.toarray()) > 0
         found |= self.any_known[places][:, np.newaxis]
         found |= self.any_shown
         return found
 
+    def only(self) -> IntArray | None:
+        if self.any_known.any() or self.any_shown.any():
+            return None
+        label, other = (self.known @ self.shown).nonzero()
+        if len(np.unique(label)) < len(label):
+            return None
+        found = np.full(self.known.shape[0], -1)
+        found[label] = other
+        return found
 
-def _incidence(side: Sequence[Sequence[Label] | None], leaves: dict[Label, int]) -> Any:
-    """Which label has which leaf, as a sparse matrix."""
-    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, and only needed where releases are compared
 
-    ends = np.cumsum([0, *(len(one or ()) for one in side)])
+def _incidence(side: Sequence[Sequence[Label] | None], leaves: dict[Label, int], *, small: bool) -> Any:
+    """Which label has which leaf, as a matrix: a sparse one where it is not small."""
+    counts = [len(one or ()) for one in side]
     places = np.array([leaves[leaf] for one in side for leaf in one or ()], dtype=np.int64)
-    return csr_array((np.ones(len(places), dtype=np.int32), places, ends), shape=(len(side), len(leaves)))
+    shape = (len(side), len(leaves))
+    if small:
+        whole = np.zeros(shape, dtype=np.float32)
+        whole[np.repeat(np.arange(len(side)), counts), places] = 1
+        return whole
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, and every report looks labels up
+
+    return csr_array((np.ones(len(places), dtype=np.int32), places, np.cumsum([0, *counts])), shape=shape)

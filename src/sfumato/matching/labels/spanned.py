@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isinf, lcm
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.classes import BoolArray, IntArray
 from sfumato.hierarchy.base import ROOT, Label
 from sfumato.matching.labels.side import DATES, MEANS, NUMBERS, VALUES, Side
-from sfumato.matching.labels.spans import Reader, Span, days, masked, numbers, whole
+from sfumato.matching.labels.spans import Reader, Span, days, endless, masked, numbers, whole
 
 Told = list[Span] | None
 """The spans of a label; nothing for one that may stand for any value, or that is not explained."""
@@ -62,6 +62,23 @@ class _Spanned:
         found |= self.shown.every
         return found
 
+    def only(self) -> IntArray | None:
+        """By where each begins, if the shown ones lie apart; nothing where they do not, or a known one meets two."""
+        known, shown = self.known, self.shown
+        several = len(known.first) < len(known.low) or len(shown.first) < len(shown.low)
+        order = np.argsort(shown.low, kind="stable")
+        low, high = shown.low[order], shown.high[order]
+        if several or known.every.any() or shown.every.any() or (low[1:] <= high[:-1]).any():
+            return None
+        place = np.searchsorted(low, known.low, side="right") - 1
+        after = np.minimum(place + 1, len(low) - 1)
+        if (low[after] <= known.high)[place + 1 < len(low)].any():
+            return None
+        found = order[np.maximum(place, 0)]
+        inside = (place >= 0) & (known.low <= shown.high[found]) & (known.low <= known.high)
+        inside &= (known.least <= shown.most[found]) & (shown.least[found] <= known.most)
+        return np.where(inside, found, -1)
+
 
 def spanned(known: Side, shown: Side) -> _Spanned:
     """How labels fit that are numbers, dates or masked texts on one side at least."""
@@ -108,13 +125,13 @@ def _spans(leaves: Sequence[Label], read: Reader) -> Iterator[Span]:
 def _scaled(told: Sequence[Sequence[Told]], *, integers: bool) -> list[list[Told]]:
     """Numbers as whole ones, which are compared quickly: multiples of a fraction that all of them are."""
     spans = [span for side in told for one in side for span in one or () if span is not NULL]
-    ends = [end for span in spans for end in span[:2] if not isinf(end)]
+    ends = [end for span in spans for end in span[:2] if not endless(end)]
     common = 1 if integers else lcm(*{Fraction(end).denominator for end in ends})
 
     def scaled(span: Span) -> Span:
         if span is NULL or integers:
             return span if span is NULL else whole(span)
-        low, high = (end if isinf(end) else int(end * common) for end in span[:2])
+        low, high = (end if endless(end) else int(end * common) for end in span[:2])
         return Span(low, high, span.open)
 
     return [[one and [scaled(span) for span in one] for one in side] for side in told]

@@ -8,7 +8,7 @@ from calendar import monthrange
 from collections.abc import Callable
 from datetime import date, datetime
 from fractions import Fraction
-from math import ceil, floor, inf, isinf
+from math import ceil, floor, inf
 from typing import Any, NamedTuple
 
 from sfumato.hierarchy.base import ROOT
@@ -58,10 +58,19 @@ def whole(span: Span) -> Span:
     >>> whole(Span(Fraction(3, 2), Fraction(4), open=True))[:3]
     (2, 3, False)
     """
-    low = span.low if isinf(span.low) else ceil(span.low)
-    if isinf(span.high):
+    low = span.low if endless(span.low) else ceil(span.low)
+    if endless(span.high):
         return Span(low, span.high)
     return Span(low, ceil(span.high) - 1 if span.open else floor(span.high))
+
+
+def endless(end: Any) -> bool:
+    """Whether a span has no end there; `isinf` would take fractions for floating-point numbers, which may be too large.
+
+    >>> endless(inf), endless(Fraction(10**400))
+    (True, False)
+    """
+    return isinstance(end, float)
 
 
 def days(entry: Entry, form: str | None = None) -> Reader:

@@ -10,8 +10,15 @@ _TEXT, _FIGURE, _ROW, _TOP = 150, 62, 36, 24
 _LONG = 22
 
 
-def columns(labels: Sequence[str], before: Sequence[float], after: Sequence[float], *, title: str) -> Markup:
-    """Shares before (hollow) and after (filled), each with its figure.
+def columns(
+    labels: Sequence[str],
+    before: Sequence[float],
+    after: Sequence[float],
+    *,
+    title: str,
+    called: tuple[str, str] = ("before", "after"),
+) -> Markup:
+    """Shares before (hollow) and after (filled), each with its figure; `called` is what the legend says of the two.
 
     >>> drawn = columns(["HIV", "flu"], [0.2, 0.8], [0.25, 0.75], title="illness")
     >>> drawn.count("<rect") - 2, "25.0%" in drawn
@@ -24,15 +31,16 @@ def columns(labels: Sequence[str], before: Sequence[float], after: Sequence[floa
         for part in _row(_TOP + place * _ROW, label, old, new, full=full)
     ]
     look = {"class_": "chart columns", "viewBox": f"0 0 {WIDTH} {_TOP + _ROW * len(labels)}", "role": "img"}
-    return tag("svg", tag("title", title), *_legend(), *rows, **look, aria_label=title)
+    return tag("svg", tag("title", title), *_legend(*called), *rows, **look, aria_label=title)
 
 
-def _legend() -> list[Markup]:
+def _legend(first: str, second: str) -> list[Markup]:
+    away = 46 + 7 * len(first)
     return [
         tag("rect", x=_TEXT, y=4, width=14, height=9, class_="hollow"),
-        tag("text", "before", x=_TEXT + 20, y=13),
-        tag("rect", x=_TEXT + 80, y=4, width=14, height=9, class_="solid"),
-        tag("text", "after", x=_TEXT + 100, y=13),
+        tag("text", first, x=_TEXT + 20, y=13),
+        tag("rect", x=_TEXT + away, y=4, width=14, height=9, class_="solid"),
+        tag("text", second, x=_TEXT + away + 20, y=13),
     ]
 
 

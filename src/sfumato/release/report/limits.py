@@ -3,51 +3,34 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sfumato.page.markup import Markup, join, names, paragraph, section, tag
+from sfumato.attack.minimality import Betrayed
+from sfumato.page.markup import Markup, join, name, names, paragraph, section, some, tag
+from sfumato.page.words import percent, plural
 from sfumato.release import previous
 from sfumato.release.key_file import JOINED, is_keyed
 from sfumato.release.report import persons, two_tables
 from sfumato.release.telling import tellings
+from sfumato.release.threats import (
+    ALGORITHM,
+    APART,
+    DOWNCODING,
+    DRAWN,
+    EXACT,
+    HOMOGENEOUS,
+    KNOWLEDGE,
+    LEARNER,
+    MEMBERSHIP,
+    PATTERNS,
+    TIGHT,
+)
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
 
 Limit = tuple[str, object]
 
-ALGORITHM = (
-    "The algorithm takes the least loss it finds that meets the promise. Who knows this can rule out some inputs and "
-    "grow surer of a sensitive value than the promised bound says (minimality). How much was not measured here."
-)
-EXACT = " The quasi-identifiers of all rows are published as they were: the adversary can run the algorithm on them."
-DRAWN = (
-    "Buckets are drawn at random among rows of the most frequent sensitive values left, without regard to the "
-    "quasi-identifiers. Who knows this learns nothing of a person from which bucket it is; rows that went to a bucket "
-    "as the last ones are of the values that were left over."
-)
-LEARNER = (
-    "A learner can pick up from all classes how sensitive values go with quasi-identifiers, and tell within a class "
-    "which assignment is likelier: the deFinetti attack, measured above. It is surer than the shares of a class say."
-)
-DOWNCODING = (
-    "Generalization that is no coarser than it must be can be partly undone by someone who knows how such data "
-    "are distributed (downcoding). A label is a limit on what is shown, not on what can be guessed."
-)
-TIGHT = (
-    " Here every class has the tightest label that covers its rows: one that is told as 30–39 holds rows of two "
-    "narrower labels at least."
-)
-PATTERNS = (
-    "A learner trained on the release can pick up how sensitive values go with quasi-identifiers, and guess better "
-    "than a class's own shares. It can do so for people outside the table as well."
-)
-KNOWLEDGE = (
-    "Who knows sensitive values of others in a class, or that a person does not hold some value, can strike these "
-    "out and be surer of the rest."
-)
-MEMBERSHIP = (
-    "The promise is for people known to be in the table; it does not hide whether someone is. It is not "
-    "differential privacy."
-)
+NOTHING_TO_ASK = " There is no sensitive column here of which it could be measured."
+LEARNT = " It was tried: see above."
 
 
 def limits(release: "Release") -> Markup:
@@ -68,7 +51,7 @@ def _limits(release: "Release") -> Iterable[Limit]:
     yield "Knowing the algorithm", _algorithm(release)
     yield "Knowing more", KNOWLEDGE
     if release.policy.publish.split:
-        yield "Patterns across classes", LEARNER
+        yield "Patterns across classes", LEARNER + LEARNT
         yield from two_tables.limits(release)
         return
     yield "Downcoding", DOWNCODING + (TIGHT if release.recoding.local else "")
@@ -77,17 +60,34 @@ def _limits(release: "Release") -> Iterable[Limit]:
     yield "Being in the table", MEMBERSHIP
 
 
-def _algorithm(release: "Release") -> str:
+def _algorithm(release: "Release") -> object:
     if release.recoding.algorithm == "anatomy":
         return DRAWN
-    return ALGORITHM + (EXACT if release.policy.publish.split else "")
+    return join([ALGORITHM, EXACT if release.policy.publish.split else "", *_measured(release)])
+
+
+def _measured(release: "Release") -> Iterable[object]:
+    """How sure such an adversary is, by column, beside the promised bound; or why that is not known."""
+    found = release.attacks.minimality
+    if not found.columns:
+        return [NOTHING_TO_ASK]
+    if found.why is not None:
+        return [f" How much could not be measured: {found.why}."]
+    return [part for column, one in found.columns.items() for part in (" Measured of ", name(column), _sure(one))]
+
+
+def _sure(one: Betrayed) -> str:
+    bound = "no bound is promised" if one.bound is None else f"the promised bound is {percent(one.bound)}"
+    surest = f": {percent(one.largest_posterior)} at the surest, where the largest share of a class is "
+    beyond = plural(one.beyond_bound.rows, "row is", "rows are")
+    return f"{surest}{percent(one.largest_share)} and {bound}; {beyond} beyond that."
 
 
 def _plain(release: "Release") -> Iterable[Limit]:
     plain = [column.name for column in release.policy.plain]
     if plain:
-        why = " Someone who knows such a value of a person can tell rows of one class apart."
-        yield "Plain columns", join(["Published as they are, and counted by no figure here: ", names(plain), ".", why])
+        said = ["Published as they are, and counted by no figure of risk here: ", some(plain), ".", APART]
+        yield "Plain columns", join(said)
 
 
 def _chosen(release: "Release") -> Iterable[Limit]:
@@ -102,5 +102,5 @@ def _unlimited(release: "Release") -> Iterable[Limit]:
     asked = {column for model in release.policy.privacy for column in model.looks_at}
     left = [column.name for column in release.policy.sensitive if column.name not in asked]
     if left:
-        why = ". A class whose rows agree there discloses it, however large it is."
-        yield "Sensitive columns without a requirement", join(["No requirement limits ", names(left), why])
+        said = join(["No requirement limits ", some(left), HOMOGENEOUS])
+        yield "Sensitive columns without a requirement", said

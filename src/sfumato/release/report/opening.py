@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from sfumato.page.markup import Markup, facts, html, join, name, note, paragraph, section, tag
+from sfumato.page.markup import Markup, facts, html, join, name, note, paragraph, section, some, tag
 from sfumato.page.words import amount, chance, percent, plural
 from sfumato.release.audit import why_suppressed
-from sfumato.release.report.sizes import smallest
+from sfumato.release.seen.sizes import smallest
 from sfumato.risk import Risk
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 FULL_DOMAIN = "one level for each column (full-domain recoding)"
 LOCAL = "each class has its own, no coarser than its rows need (local recoding)"
 CUT = "one cut through the hierarchy for each column (top-down specialization)"
+_NAMED = 30
+"""So many quasi-identifiers are named."""
 
 
 def opening(release: "Release", before: Risk) -> Markup:
@@ -108,7 +110,7 @@ def _labels(release: "Release") -> str:
 def against(release: "Release") -> Markup:
     """Whom the verdict speaks of: said once, before any figure."""
     who = "someone who knows that a person is in the table, and that person's values in "
-    quasi = join([name(one) for one in release.encoded.names], ", ")
+    quasi = some(release.encoded.names, _NAMED)
     return paragraph(
         "The adversary is ", who, quasi, ". The protected unit is a ", unit(release), ". ", chance_of(release)
     )

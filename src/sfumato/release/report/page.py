@@ -7,13 +7,18 @@ from sfumato._version import __version__
 from sfumato.page.document import document
 from sfumato.page.markup import Markup, join, tag
 from sfumato.release.report import two_tables
+from sfumato.release.report.attacks import attacks
 from sfumato.release.report.cost import cost
+from sfumato.release.report.distributions import distributions
 from sfumato.release.report.limits import limits
 from sfumato.release.report.opening import opening, rows
 from sfumato.release.report.promise import promise
+from sfumato.release.report.queries import queries
 from sfumato.release.report.risk import risk
 from sfumato.release.report.sensitive import sensitive
-from sfumato.release.report.sizes import raw_classes
+from sfumato.release.report.suppressed import suppressed
+from sfumato.release.report.together import together
+from sfumato.release.seen.raw import raw_classes
 from sfumato.risk import risk_of
 
 if TYPE_CHECKING:
@@ -24,6 +29,7 @@ def report(release: "Release") -> str:
     """The report as one HTML page that loads nothing, for the data holder's eyes."""
     raw = raw_classes(release.encoded)
     before, split = risk_of(raw), release.policy.publish.split
+    columns = release.figures.columns
     return document(
         "Release report",
         opening(release, before),
@@ -32,17 +38,22 @@ def report(release: "Release") -> str:
         *([two_tables.tables(release)] if split else []),
         risk(release, raw, before),
         sensitive(release),
-        *([_attack(release)] if split else []),
+        distributions(release, columns),
         two_tables.cost(release) if split else cost(release),
+        together(release.figures),
+        queries(release),
+        suppressed(release, columns),
+        attacks(release),
+        *([_learner(release)] if split else []),
         limits(release),
         _footer(),
     )
 
 
-def _attack(release: "Release") -> Markup:
-    from sfumato.release.report.attack import attack  # noqa: PLC0415 - only two tables are attacked
+def _learner(release: "Release") -> Markup:
+    from sfumato.release.report.learner import learner  # noqa: PLC0415 - only two tables are attacked by one
 
-    return attack(release)
+    return learner(release)
 
 
 def _footer() -> Markup:

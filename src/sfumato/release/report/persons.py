@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from sfumato.classes import Classes
 from sfumato.page.markup import Markup, join, name, note, table, tag
 from sfumato.page.words import amount, percent, plural
+from sfumato.release.threats import PEOPLE
 from sfumato.release.warnings import parting, per
 from sfumato.risk import DEFAULT_K, Persons, asked_k, persons_of
 
@@ -22,10 +23,6 @@ SEVERAL = (
 ROWS = (
     "What is protected is a row. If one person can have several rows, they count as several people, and the promise "
     'is weaker than it looks: give the column that names the person role = "individual".'
-)
-PEOPLE = (
-    "Classes are counted in people. But all rows of a person carry one pseudonym, so that they can be put together: "
-    "a sequence of rows can be unique where no single row is. Shares of sensitive values are counted in rows."
 )
 FEW = (
     "Whoever knows enough rows of such a person finds the few pseudonyms that stand in all their classes, and with "

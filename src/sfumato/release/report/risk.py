@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING
 
 from sfumato.classes import Classes
 from sfumato.page.bars import bar
-from sfumato.page.markup import Markup, note, section, table, tag
+from sfumato.page.markup import Markup, join, note, section, table, tag
 from sfumato.page.words import amount, chance, percent
 from sfumato.release.report import persons
 from sfumato.release.report.opening import unit
-from sfumato.release.report.sizes import below, binned, bins
+from sfumato.release.seen.sizes import below, binned, bins
 from sfumato.risk import Risk, asked_k
+from sfumato.risk.adversaries import adversaries_of
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -21,6 +22,13 @@ SPLIT = (
 )
 
 
+REGISTER = (
+    "No register of the population is at hand, so the table is taken for the whole population: the worst that "
+    "journalist and marketer can do. Where people of the register are not in the table they do worse; sfumato risk "
+    "measures it with a population table or a sampling fraction."
+)
+
+
 def risk(release: "Release", raw: Classes, before: Risk) -> Markup:
     """Figures, then sizes."""
     who = note(
@@ -29,7 +37,10 @@ def risk(release: "Release", raw: Classes, before: Risk) -> Markup:
         SPLIT if release.policy.publish.split else ".",
     )
     figures = _figures(release, raw, before)
-    return section("Risk, before and after", who, figures, *persons.figures(release, raw), _sizes(release, raw))
+    others = _adversaries(release, raw)
+    return section(
+        "Risk, before and after", who, figures, *others, *persons.figures(release, raw), _sizes(release, raw)
+    )
 
 
 def _figures(release: "Release", raw: Classes, before: Risk) -> Markup:
@@ -43,6 +54,22 @@ def _figures(release: "Release", raw: Classes, before: Risk) -> Markup:
         ("Rows per class, on average", _mean(raw), _mean(classes)),
     ]
     return table(("", "Before", "After"), [*lines, *_below(release, raw)])
+
+
+def _adversaries(release: "Release", raw: Classes) -> list[Markup]:
+    """Who is sure of a person, who is content with anybody, and who is after as many as possible."""
+    before, after = adversaries_of(raw), adversaries_of(release.recoding.classes)
+    pairs = [
+        ("Prosecutor", "highest chance for a person known to be in the table", "prosecutor", "highest"),
+        ("Journalist", "highest chance for anybody, by way of a register", "journalist", "highest"),
+        ("Marketer", f"share of {before.counts} tied right, if all are tied to somebody", "marketer", "average"),
+        ("At risk", f"share of {before.counts} with a chance above {percent(before.threshold)}", "prosecutor", "above"),
+    ]
+    lines = [
+        (join([title, tag("small", said)]), *(percent(getattr(getattr(one, who), key)) for one in (before, after)))
+        for title, said, who, key in pairs
+    ]
+    return [tag("h3", "Three adversaries"), table(("", "Before", "After"), lines), note(REGISTER)]
 
 
 def _mean(classes: Classes) -> str:

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sfumato.page.markup import Markup, html, join, name, note, paragraph, section, table, tag
+from sfumato.page.markup import Markup, html, join, name, note, paragraph, section, some, table, tag
 from sfumato.page.words import percent, plural, value
 from sfumato.release.report.disclosure import Disclosure, Figure, disclosures
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
+
+MOST = 20
+"""Of so many sensitive columns at most."""
 
 
 def sensitive(release: "Release") -> Markup:
@@ -21,7 +24,9 @@ def sensitive(release: "Release") -> Markup:
         "release can reach; “average” is over published rows; “worst” is the most telling class."
     )
     asked = {column for model in release.policy.privacy for column in model.looks_at}
-    return section("What classes tell", how, *[_column(one, found[one], one in asked) for one in found])
+    shown, left = list(found)[:MOST], list(found)[MOST:]
+    more = [paragraph("Not shown, so that the page has an end: ", some(left), ".")] if left else []
+    return section("What classes tell", how, *[_column(one, found[one], one in asked) for one in shown], *more)
 
 
 def _column(column: str, found: Disclosure, asked: bool) -> Markup:

@@ -10,6 +10,7 @@ from sfumato.page.bars import bar
 from sfumato.page.markup import Markup, facts, join, name, note, section, table
 from sfumato.page.words import amount, percent, plural
 from sfumato.release.tables import class_id, reveals
+from sfumato.release.threats import SHOWN
 from sfumato.split import common
 
 if TYPE_CHECKING:
@@ -17,11 +18,7 @@ if TYPE_CHECKING:
 
 Limit = tuple[str, object]
 
-MEMBERSHIP = (
-    "The first table shows quasi-identifiers as they were. Whoever knows a person's finds the line, and with it that "
-    "the person is in the table; somebody whose combination is rare is seen to be there for certain. Where being in "
-    "the table is itself a secret, publish generalized."
-)
+GENERALIZE = " Where being in the table is itself a secret, publish generalized."
 PLAIN = (
     "Plain columns stand beside exact quasi-identifiers: whoever finds a person's line reads them. Give a column that "
     "nobody may learn the role sensitive."
@@ -72,7 +69,7 @@ def cost(release: "Release") -> Markup:
 
 def limits(release: "Release") -> Iterable[Limit]:
     """What two tables tell besides what one generalized table would."""
-    yield "Being in the table", MEMBERSHIP
+    yield "Being in the table", SHOWN + GENERALIZE
     if release.policy.plain:
         yield "Beside the quasi-identifiers", PLAIN
     told = reveals(release.policy)

@@ -1,0 +1,118 @@
+"""Which value of a sensitive column is likeliest for each person, by the bags of the lines that they match."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sfumato.attack.link.joined import Join, Joined
+from sfumato.classes import BoolArray, FloatArray, Histogram, IntArray
+from sfumato.matching.fits import Pairs
+
+_TIED = 1 - 1e-12
+"""Chances that differ by less are equal: they were added up in another order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Top:
+    """The likeliest value of each tuple (-1 where nothing matches), its chance, and whether it is the only one."""
+
+    value: IntArray
+    chance: FloatArray
+    only: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """One sensitive column; its values in `order`, the most frequent of the release first."""
+
+    name: str
+    bag: Histogram
+    sizes: IntArray
+
+    @cached_property
+    def totals(self) -> IntArray:
+        """Rows of each value."""
+        held = np.bincount(self.bag.value, weights=self.bag.count, minlength=len(self.bag.domain.values))
+        return held.astype(np.int64)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Codes by how often they occur, so that of values equally likely the more frequent is guessed."""
+        return np.argsort(-self.totals, kind="stable")
+
+    @property
+    def blind(self) -> float:
+        """The share of the most frequent value."""
+        return float(self.totals.max() / self.totals.sum())
+
+    def text(self, code: int) -> str | None:
+        """A value by its code."""
+        return self.bag.domain.values[code]
+
+    @cached_property
+    def _counts(self) -> Any:
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, and only needed where values are asked of
+
+        place = np.empty(len(self.order), dtype=np.int64)
+        place[self.order] = np.arange(len(self.order))
+        counts = (self.bag.count.astype(np.float64), (self.bag.owner, place[self.bag.value]))
+        return csr_array(counts, shape=(len(self.sizes), len(self.order)))
+
+    def likeliest(self, found: Pairs, owner: IntArray, weights: FloatArray) -> Top:
+        """The likeliest value of each of these people; the bag of each line that they match has a weight.
+
+        Of one table a line is a class, so that its rows are counted as they are and nothing is rounded.
+        """
+        from scipy.sparse import csr_array  # noqa: PLC0415 - as above
+
+        amounts = weights / self.sizes[owner]
+        fits = csr_array((amounts, owner, found.first), shape=(len(found.first) - 1, len(self.sizes)))
+        held = fits @ self._counts
+        held.sort_indices()
+        return self._top(held.indptr, held.indices, held.data)
+
+    def _top(self, first: IntArray, places: IntArray, amounts: FloatArray) -> Top:
+        some, people = np.diff(first) > 0, len(first) - 1
+        value, chance = np.full(people, -1), np.zeros(people)
+        if some.any():
+            begins = first[:-1][some]
+            most = np.maximum.reduceat(amounts, begins)
+            reached = amounts >= np.repeat(most * _TIED, np.diff(first)[some])
+            value[some] = self.order[np.minimum.reduceat(np.where(reached, places, len(self.order)), begins)]
+            chance[some] = most
+        return Top(value, chance, np.diff(first) == 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The likeliest values under each assumption."""
+
+    values: Values
+    everybody: Top
+    in_release: Top
+
+
+def posterior(name: str, join: Join, found: Joined) -> Posterior:
+    """What the matching lines tell of a column, for all people."""
+    release = found.release
+    values = Values(name, release.bags[name], release.sizes)
+    tops: list[list[Top]] = [[], []]
+    parts: FloatArray = found.own / np.maximum(found.candidates, 1)
+    for _, pairs in join:
+        line = pairs.classes
+        for kept, weights in zip(tops, (parts, found.own.astype(np.float64)), strict=True):
+            kept.append(values.likeliest(pairs, release.owner[line], weights[line]))
+    everybody, in_release = map(_together, tops)
+    inside = np.maximum(found.inside, 1.0)
+    everybody = Top(everybody.value, everybody.chance / inside, everybody.only & (found.inside >= _TIED))
+    return Posterior(
+        values,
+        everybody,
+        Top(in_release.value, in_release.chance / np.maximum(found.lines, 1), in_release.only),
+    )
+
+
+def _together(tops: list[Top]) -> Top:
+    return Top(*(np.concatenate([getattr(one, key) for one in tops]) for key in ("value", "chance", "only")))

@@ -1,0 +1,85 @@
+"""``sfumato attack minimality``: what it betrays that nothing finer was published."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from sfumato.attack.minimality import Minimality
+
+_FIGURES = (
+    ("largest share of a class that the policy allows", "bound"),
+    ("largest share of a class", "largest_share"),
+    ("surest of a value of somebody, knowing the algorithm", "largest_posterior"),
+    ("right by the most frequent value of the table", "blind"),
+    ("right by the most frequent value of the own class", "bag"),
+    ("right by the likeliest value, knowing the algorithm", "attack"),
+)
+
+
+def minimality(
+    release: Annotated[Path, typer.Argument(help="The release folder.", metavar="RELEASE")],
+    original: Annotated[Path, typer.Option(help="The table that the release was made from.", metavar="DATA")],
+    policy: Annotated[Path | None, typer.Option(help="Its policy, where it has moved since.")] = None,
+    column: Annotated[str | None, typer.Option(help="The sensitive column; all, where it is left out.")] = None,
+    worlds: Annotated[
+        int,
+        typer.Option(
+            help="The most ways to deal out the values of a class that are tried, where not all are.",
+            min=10,
+            metavar="N",
+        ),
+    ] = 1000,
+    seed: Annotated[int, typer.Option(help="Which ways are drawn.", min=0)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Measure how much surer of sensitive values one is who knows that the algorithm publishes nothing too coarse."""
+    from sfumato.attack.minimality import THOROUGH, Effort
+    from sfumato.attack.minimality import minimality as tried
+    from sfumato.attack.minimality.again import check_column, drawn, made_again, strict
+    from sfumato.cli.folder import opened
+    from sfumato.cli.printing import progress
+    from sfumato.table import read
+
+    folder = opened(release, policy)
+    rules = strict(folder.policy)
+    check_column(rules, column)
+    if rules.publish.form == "anatomy":
+        found = drawn(release, rules, seed=seed, column=column)
+    else:
+        with progress(rules.recoder, quiet=as_json, verb="making it again") as bar:
+            encoded, recoding = made_again(release, read(original, rules), rules, progress=bar)
+        effort = Effort(worlds=worlds, slots=max(THOROUGH.slots, THOROUGH.slots // THOROUGH.worlds * worlds), seed=seed)
+        found = tried(encoded, recoding, rules, effort=effort, column=column)
+    _show(found, as_json=as_json)
+
+
+def _show(found: "Minimality", *, as_json: bool) -> None:
+    """The figures as a table, and what they mean in sentences."""
+    from rich.table import Table
+
+    from sfumato.attack.minimality.words import PROMISE
+    from sfumato.cli.printing import console_of, print_json
+    from sfumato.page.words import percent
+
+    if as_json:
+        print_json(found.as_json())
+        return
+    console = console_of()
+    table = Table("minimality attack", *found.columns)
+    for title, key in _FIGURES:
+        figures = [None if found.unmeasured(one, key) else getattr(one, key) for one in found.columns.values()]
+        table.add_row(title, *("" if figure is None else percent(figure) for figure in figures))
+    beyond = [None if found.unmeasured(one, "beyond_bound") else one.beyond_bound for one in found.columns.values()]
+    table.add_row(
+        "rows of which one is surer than the bound", *("" if one is None else f"{one.rows:,}" for one in beyond)
+    )
+    console.print(table)
+    said: list[str] = []  # what was looked at is the same for all columns
+    for one in found.tried():
+        new = [sentence for sentence in one.says if sentence not in said]
+        console.print(" ".join(new), soft_wrap=True)
+        said += new
+    for sentence in (found.assumes, PROMISE):
+        console.print(sentence, soft_wrap=True)

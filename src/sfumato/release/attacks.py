@@ -1,0 +1,69 @@
+"""The attacks that are tried on every release before it leaves, with little effort; `sfumato attack` takes more."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sfumato.attack import QUICK, Definetti, Original, bounds, definetti
+from sfumato.attack.definetti.words import tried as learnt
+from sfumato.attack.homogeneity import Bags, Homogeneity, Skewness, allowed, homogeneity, skewness, told_of
+from sfumato.attack.known import Known, known_release
+from sfumato.attack.link import Linked, linked_release
+from sfumato.attack.minimality import Minimality, minimality
+from sfumato.attack.tried import Tried
+from sfumato.split import of_recoding
+
+if TYPE_CHECKING:
+    from sfumato.release.release import Release
+
+@dataclass(frozen=True, eq=False)
+class Attacks:
+    """What each attack found; the learner's only where two tables are published.
+
+    `earlier` are the lines of the intersection with earlier releases, once the files are there that it is tried on.
+    """
+
+    link: Linked
+    known: Known
+    homogeneity: Homogeneity
+    skewness: Skewness
+    minimality: Minimality
+    definetti: Definetti | None
+    earlier: tuple[Tried, ...] = ()
+
+    @property
+    def tried(self) -> tuple[Tried, ...]:
+        """All of them, a line each, and a line for each column where an attack is about columns."""
+        learner = () if self.definetti is None else learnt(self.definetti)
+        return (
+            *self.link.tried(),
+            *self.known.tried(),
+            *self.homogeneity.tried(),
+            *self.skewness.tried(),
+            *self.minimality.tried(),
+            *learner,
+            *self.earlier,
+        )
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """For the audit."""
+        return [one.as_json() for one in self.tried]
+
+
+def attacked(release: "Release") -> Attacks:
+    """Try every attack on the release as it stands in memory."""
+    whole = (release.encoded, release.recoding, release.policy)
+    told = told_of(*whole)
+    promised = bounds(release.policy, Bags(told))
+    return Attacks(
+        linked_release(*whole),
+        known_release(*whole),
+        homogeneity(told, promised),
+        skewness(told, promised=allowed(release.policy)),
+        minimality(*whole),
+        _learner(release) if release.policy.publish.split else None,
+    )
+
+
+def _learner(release: "Release") -> Definetti:
+    tables = of_recoding(release.encoded, release.recoding)
+    return definetti(tables, Original.of_encoded(release.encoded), bounds(release.policy, tables), effort=QUICK)

@@ -1,0 +1,55 @@
+"""The intersection attack on a release and those before it, as far as their folders are at hand."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.attack import intersect
+from sfumato.attack.intersect.words import tried
+from sfumato.attack.tried import Tried
+from sfumato.errors import InputError
+from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.release.release import Release
+
+ASSUMES = "The adversary has this release and earlier ones about the same people, and knows their quasi-identifiers."
+NONE = (
+    "Not tried: no earlier release is named. Where there is one, sfumato attack intersect holds them together, and a "
+    "ledger does so before each release appears."
+)
+FILES = (
+    "Not tried: of {names} there is a table, but no release folder that says what its labels stand for. The "
+    "requirements on the join with it were checked."
+)
+_PEOPLE = 2_000
+"""So many persons of the table are looked up for a report; `sfumato attack intersect` takes all."""
+
+
+def intersected(release: "Release", stage: Path) -> tuple[Tried, ...]:
+    """What the written release and its forerunners leave open together, or a line that says why that is not known."""
+    earlier = () if release.star is None else release.star.earlier
+    if not earlier:
+        return (_untried(NONE),)
+    folders = {one.path.parent: one.name for one in earlier if (one.path.parent / "manifest.json").exists()}
+    if not folders:
+        return (_untried(FILES.format(names=", ".join(one.name for one in earlier))),)
+    try:
+        found = intersect([stage, *folders], _people(release), policy=release.policy)
+    except InputError as error:
+        return (_untried(f"Not tried: {str(error).replace(str(stage), 'this release')}."),)
+    called = zip(found.releases, ["this release", *folders.values()], strict=True)
+    return tried(replace(found, releases=tuple(replace(one, release=name) for one, name in called)))
+
+
+def _people(release: "Release") -> Table:
+    """Some persons of the table, those of evenly spaced rows."""
+    rows = release.source.rows
+    chosen = np.linspace(0, rows - 1, min(rows, _PEOPLE)).astype(np.int64)
+    return Table(release.source.arrow.take(chosen))
+
+
+def _untried(why: str) -> Tried:
+    return Tried("intersect", ASSUMES, "persons exposed", None, None, says=(why,))

@@ -1,0 +1,49 @@
+"""What a release does not protect against, in plain words: said to the data holder and to whoever gets the release."""
+
+ALGORITHM = (
+    "The algorithm takes the least loss it finds that meets the promise. Who knows this can rule out some inputs and "
+    "grow surer of a sensitive value than the promised bound says (minimality)."
+)
+EXACT = " The quasi-identifiers of all rows are published as they were: the adversary can run the algorithm on them."
+DRAWN = (
+    "Buckets are drawn at random among rows of the most frequent sensitive values left, without regard to the "
+    "quasi-identifiers. Who knows this learns nothing of a person from which bucket it is; rows that went to a bucket "
+    "as the last ones are of the values that were left over."
+)
+LEARNER = (
+    "A learner can pick up from all classes how sensitive values go with quasi-identifiers, and tell within a class "
+    "which assignment is likelier: the deFinetti attack. It is surer than the shares of a class say."
+)
+DOWNCODING = (
+    "Generalization that is no coarser than it must be can be partly undone by someone who knows how such data "
+    "are distributed (downcoding). A label is a limit on what is shown, not on what can be guessed."
+)
+TIGHT = (
+    " Here every class has the tightest label that covers its rows: one that is told as 30–39 holds rows of two "
+    "narrower labels at least."
+)
+PATTERNS = (
+    "A learner trained on the release can pick up how sensitive values go with quasi-identifiers, and guess better "
+    "than a class's own shares. It can do so for people outside the table as well."
+)
+KNOWLEDGE = (
+    "Who knows sensitive values of others in a class, or that a person does not hold some value, can strike these "
+    "out and be surer of the rest."
+)
+MEMBERSHIP = (
+    "The promise is for people known to be in the table; it does not hide whether someone is. It is not "
+    "differential privacy."
+)
+SHOWN = (
+    "The first table shows quasi-identifiers as they were. Whoever knows a person's finds the line, and with it that "
+    "the person is in the table; somebody whose combination is rare is seen to be there for certain."
+)
+"""The same of two tables."""
+
+APART = " Someone who knows such a value of a person can tell rows of one class apart."
+BESIDE = " Whoever finds a person's line reads them: they stand beside exact quasi-identifiers."
+PEOPLE = (
+    "Classes are counted in people. But all rows of a person carry one pseudonym, so that they can be put together: "
+    "a sequence of rows can be unique where no single row is. Shares of sensitive values are counted in rows."
+)
+HOMOGENEOUS = ". A class whose rows agree there discloses it, however large it is."

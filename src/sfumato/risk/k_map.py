@@ -1,0 +1,121 @@
+"""k-map: how many of the population each class of a table may be about, where a table of the population is at hand.
+
+The table may be published with labels and the population raw: a person of the population counts for every class whose
+labels cover them.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.classes import Classes, IntArray
+from sfumato.coding import code
+from sfumato.errors import DataError, listing
+from sfumato.keys import count, pack
+from sfumato.matching import Fits, People, Released, people_known
+from sfumato.matching.outside import Options, check_names, names_of, table_of
+from sfumato.risk.subject import Subject
+
+_CELLS = 1 << 24
+"""Pairs of persons and lines that are compared at a time."""
+
+
+@dataclass(frozen=True)
+class KMap:
+    """The population as a table: `people` in it, and where the rows of the measured table fall.
+
+    `k_map` is the smallest class of the population that a row falls in, none where no row falls in any. `outside` are
+    the rows that fall in none, `short` those in classes of which the population has fewer than the table: where there
+    are any, the population table is not whole, or written differently. `alone` are rows that fit one person only.
+    """
+
+    people: int
+    k_map: int | None
+    outside: int
+    short: int
+    alone: int
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """A table of the population: its people by what is known of them, and who each row is, of so many persons."""
+
+    people: People
+    person: IntArray
+    persons: int
+
+
+def read_population(data: Any, quasi: tuple[str, ...], individual: str | None, options: Options) -> Population:
+    """The population from a file or a frame: each row is another person, unless it has the column of individuals."""
+    names = names_of(data, options)
+    check_names(quasi, names, "the population table")
+    named = individual if individual in names else None
+    table = table_of(data, [*quasi, *([named] if named else [])], options)
+    people = people_known(table, quasi, ())
+    if named is None:
+        return Population(people, np.arange(people.persons), people.persons)
+    whose = code(table, named)
+    return Population(people, whose.codes.astype(np.int64), whose.width)
+
+
+def sizes_in(population: Population, released: Released, subject: Subject) -> IntArray:
+    """How many of the population fit the values of the subject's rows, which the release has in the same order."""
+    fits = Fits(population.people, released)
+    if fits.unlike:
+        raise DataError(
+            f"labels of {listing(fits.unlike)} do not tell which values they stand for, so that nobody of the "
+            "population can be looked up by them; leave --population out, or give the size of the population"
+        )
+    sizes = np.zeros(int(subject.values.max()) + 1, dtype=np.int64)
+    sizes[subject.values] = _counted(population, fits)[released.lines]
+    return sizes
+
+
+def _counted(population: Population, fits: Fits) -> IntArray:
+    """The different persons who fit each line of the release, a block of tuples at a time."""
+    lines, held = len(fits.release.owner), _Held(population)
+    if held.once:
+        found = np.zeros(lines)
+        for start, end in fits.blocks(_CELLS):
+            pairs = fits.lines(start, end)
+            found += np.bincount(pairs.classes, weights=held.many[start:end][pairs.people], minlength=lines)
+        return found.astype(np.int64)
+    keys = [held.keys(fits, start, end) for start, end in fits.blocks(_CELLS)]
+    return np.bincount(np.unique(np.concatenate(keys)) // population.persons, minlength=lines)
+
+
+class _Held:
+    """The different persons of each tuple."""
+
+    def __init__(self, population: Population) -> None:
+        tuples, self.width = population.people.tuples, population.persons
+        pairs = count(pack([tuples, population.person], [population.people.different, self.width])).keys
+        self.tuple, self.person = pairs // self.width, pairs % self.width
+        self.first = np.searchsorted(self.tuple, np.arange(population.people.different + 1))
+        self.many = np.diff(self.first)
+        self.once = len(pairs) == self.width  # nobody has rows that differ
+
+    def keys(self, fits: Fits, start: int, end: int) -> IntArray:
+        """Line and person as one number, for all who are on the tuples from `start` to `end`."""
+        pairs = fits.lines(start, end)
+        here = pairs.people + start
+        row = np.repeat(np.arange(len(here)), self.many[here])
+        begin = np.cumsum(self.many[here]) - self.many[here]
+        place = self.first[here][row] + np.arange(len(row)) - begin[row]
+        return np.unique(pairs.classes[row] * self.width + self.person[place])
+
+
+def k_map_of(classes: Classes, sizes: IntArray, people: int) -> KMap:
+    """What the sizes in the population say of the rows of classes with equal values.
+
+    >>> k_map_of(Classes(sizes=[2, 1, 1]), np.array([5, 0, 1]), people=6)
+    KMap(people=6, k_map=1, outside=1, short=0, alone=1)
+    """
+    inside, short = sizes[sizes > 0], (sizes > 0) & (sizes < classes.persons)
+    smallest = int(inside.min()) if len(inside) else None
+    return KMap(people, smallest, *(int(classes.sizes[one].sum()) for one in (sizes == 0, short, sizes == 1)))

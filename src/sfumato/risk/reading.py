@@ -1,0 +1,77 @@
+"""Tables to be measured: a file by a policy or by the names of its columns, or a release by its folder."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.coding import code
+from sfumato.errors import DataError, InputError
+from sfumato.matching import Released, file_shown, read_shown
+from sfumato.matching.outside import Options, check_names, names_of, table_of
+from sfumato.policy import Policy
+from sfumato.risk.persons import asked_k
+from sfumato.risk.subject import Subject
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A table as it is measured: the column that names persons, the k that was promised, how a population is read.
+
+    `released` is the table as one looks people up in it.
+    """
+
+    subject: Subject
+    individual: str | None
+    k: int | None
+    options: Options
+    released: Callable[[], Released]
+
+
+def by_policy(path: Path, policy: Policy) -> Reading:
+    """A file over a policy's quasi-identifiers; the individual column may be missing, where somebody left it out."""
+    data = policy.document.get("data")
+    options = {key: one for key, one in data.items() if key != "source"} if isinstance(data, dict) else {}
+    quasi = tuple(column.name for column in policy.quasi)
+    name = policy.individual.name if policy.individual else None
+    subject = _subject(path, quasi, name, options)
+    nulls = {"null": list(policy.source.null)}  # of the population only these are the policy's
+    return Reading(
+        subject, name, asked_k(policy.privacy), nulls, lambda: file_shown(path, quasi, policy, options).released(quasi)
+    )
+
+
+def by_columns(path: Path, quasi: Sequence[str], individual: str | None) -> Reading:
+    """A file over the named columns."""
+    names = tuple(dict.fromkeys(quasi))
+    if not names:
+        raise InputError("name at least one quasi-identifier, as in --quasi age,sex")
+    if individual in names:
+        raise DataError(
+            f"column '{individual}' cannot both name persons and be a quasi-identifier; leave it out of one of the two"
+        )
+    subject = _subject(path, names, individual, {}, needed=individual)
+    return Reading(subject, individual, None, {}, lambda: file_shown(path, names, None, {}).released(names))
+
+
+def by_release(folder: Path) -> Reading:
+    """A release over the quasi-identifiers of its manifest; its groups are the classes where it is in two tables."""
+    shown = read_shown(folder)
+    quasi = shown.with_role("quasi")
+    columns = tuple(shown.columns[name] for name in quasi)
+    person = None if shown.individual is None else shown.individual.codes.astype(np.int64)
+    name = None if shown.individual is None else shown.individual.name
+    return Reading(Subject(columns, person, shown.owner), name, shown.k, {}, lambda: shown.released(quasi))
+
+
+def _subject(
+    path: Path, quasi: Sequence[str], individual: str | None, options: Options, *, needed: str | None = None
+) -> Subject:
+    names = names_of(path, options)
+    check_names([*quasi, *([] if needed is None else [needed])], names, path.name)
+    whose = individual if individual in names else None
+    table = table_of(path, [*quasi, *([whose] if whose else [])], options)
+    columns = tuple(code(table, name) for name in quasi)
+    person = code(table, whose).codes.astype(np.int64) if whose else None
+    return Subject(columns, person)

@@ -1,0 +1,106 @@
+"""Homogeneity, similarity and skewness, against counts by hand and by brute force."""
+
+from collections import Counter, defaultdict
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sfumato.attack import bounds
+from sfumato.attack.homogeneity import Bags, Gain, Told, allowed, homogeneity, skewness, told_by, told_of
+from sfumato.classes import Classes
+from sfumato.matching import read_released
+from sfumato.policy import load
+from sfumato.release import prepare
+
+SUPPRESS = {"role": "quasi", "hierarchy": "suppress"}
+
+
+def _told(labels: Any, values: Any, persons: Any = None) -> dict[str, Told]:
+    classes = Classes.of(labels, individuals=persons, illness=values)
+    return {"illness": Told(classes.sensitive["illness"], classes.sizes, classes.individuals)}
+
+
+def test_brute_force() -> None:
+    """Certain rows, right guesses, largest share, gain, ratio, distance and rows above equal a count row by row."""
+    draw = np.random.default_rng(4)
+    labels = draw.integers(0, 60, 300).tolist()
+    values = draw.choice(list("abcde"), 300, p=[0.4, 0.3, 0.15, 0.1, 0.05]).tolist()
+    told = _told(labels, values)
+    bags: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for label, value in zip(labels, values, strict=True):
+        bags[label][value] += 1
+    table, sizes = Counter(values), Counter(labels)
+    shares = [(bag[v] / sizes[k], table[v] / 300, v, k) for k, bag in bags.items() for v in bag]
+    alike, skewed = homogeneity(told).columns["illness"], skewness(told, threshold=0.25).columns["illness"]
+    certain = sum(sizes[k] for k, bag in bags.items() if len(bag) == 1)
+    assert (alike.certain, certain > 0) == (certain, True)
+    assert alike.right == pytest.approx(sum(max(bag.values()) for bag in bags.values()) / 300)
+    assert alike.blind == pytest.approx(max(table.values()) / 300)
+    assert alike.distinct == min(map(len, bags.values()))
+    after, before, value, _ = max(shares, key=lambda one: one[0] - one[1])
+    assert skewed.gain == Gain(value, before, after)
+    after, before, value, _ = max(shares, key=lambda one: one[0] / one[1])
+    assert skewed.ratio == Gain(value, before, after)
+    above = {k for after, before, _, k in shares if after - before > 0.25}
+    assert (skewed.above, skewed.classes_above) == (sum(sizes[k] for k in above), len(above))
+    apart = {k: sum(abs(bag[v] / sizes[k] - table[v] / 300) for v in table) / 2 for k, bag in bags.items()}
+    assert skewed.distance == pytest.approx(max(apart.values()))
+    assert skewed.average == pytest.approx(sum(apart[k] * sizes[k] for k in apart) / 300)
+    best = sorted((max(a - b for a, b, _, k in shares if k == each) for each in bags), reverse=True)
+    assert [one.gain for one in skewed.top] == pytest.approx(best[:5])
+
+
+def test_persons_are_counted_once() -> None:
+    """Ann has two rows in a class of one value, and is one person of three."""
+    found = homogeneity(_told([0, 0, 1, 1], ["flu", "flu", "HIV", "cold"], ["ann", "ann", "bob", "cid"]))
+    illness = found.columns["illness"]
+    assert (illness.certain, illness.certain_persons, illness.persons) == (2, 1, 3)
+    assert "of 1 person" in found.tried()[0].says[0]
+
+
+def _policy(tmp_path: Any, *, asked: bool) -> dict[str, Any]:
+    (tmp_path / "illness.csv").write_text("flu,cold-like,*\ncold,cold-like,*\nHIV,viral,*\nulcer,other,*\n")
+    model = {"model": "alpha-deassociation", "column": "illness", "alpha": 0.5}
+    return {
+        "columns": {"q": SUPPRESS, "illness": {"role": "sensitive", "hierarchy": str(tmp_path / "illness.csv")}},
+        "privacy": [{"model": "k-anonymity", "k": 2}, *([model] if asked else [])],
+        "algorithm": {"name": "optimal"},
+    }
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_similar_values_in_memory_and_from_files(tmp_path: Any, asked: bool) -> None:
+    """Flu and cold are of one kind, HIV and ulcer are not; asked for or not, from memory and from files."""
+    rows = pa.table({"q": ["a", "a", "b", "b"], "illness": ["flu", "cold", "HIV", "ulcer"]})
+    release = prepare(rows, _policy(tmp_path, asked=asked))
+    folder, policy = release.save(tmp_path / "release"), release.policy
+    for told in (told_of(release.encoded, release.recoding, policy), told_by(read_released(folder), policy)):
+        found = homogeneity(told, bounds(policy, Bags(told))).columns["illness"]
+        assert (found.similar, found.certain, found.right) == (2, 0, 0.5)
+        assert found.bound == (0.5 if asked else None)
+        assert skewness(told).columns["illness"].hierarchical is not None
+    assert homogeneity(told_by(read_released(folder))).columns["illness"].similar is None
+
+
+def test_what_t_closeness_promises_of_a_gain() -> None:
+    """A variational distance bounds every gain, so that rows above a larger threshold are promised to be none."""
+    model = {"model": "t-closeness", "column": "illness", "t": 0.25, "distance": "variational"}
+    policy = load({"columns": {"q": SUPPRESS, "illness": {"role": "sensitive"}}, "privacy": [model]})
+    told = _told([0, 0, 1, 1], ["HIV", "flu", "flu", "flu"])
+    assert allowed(policy) == {"illness": 0.25}
+    (tried,) = skewness(told, promised=allowed(policy)).tried()
+    assert (tried.success, tried.baseline, tried.bound) == (0.0, 0.0, 0.0)
+    (other,) = skewness(told, threshold=0.2, promised=allowed(policy)).tried()
+    assert (other.success, other.bound) == (1.0, None)
+
+
+def test_order_of_numbers() -> None:
+    """Where values are numbers the earth mover's distance goes by their order."""
+    rows = pa.table({"q": ["a", "a", "b", "b"], "salary": ["1", "2", "8", "9"]})
+    columns = {"q": SUPPRESS, "salary": {"role": "sensitive"}}
+    release = prepare(rows, {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]})
+    found = skewness(told_of(release.encoded, release.recoding, release.policy)).columns["salary"]
+    assert found.ordered == pytest.approx(1 / 3)  # of four places, half of each two lower ones moves by two, of three
+    assert found.distance == pytest.approx(0.5)

@@ -1,0 +1,81 @@
+"""How people are looked up: by key where a value fits one label, by bits where not, with the same outcome."""
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato.matching import column as columns
+from sfumato.matching.column import Column
+from sfumato.matching.labels import Side, fitting
+
+NUMBERS = ["3", "7", "12", "20", "-4", None, "many"]
+SIDES: dict[str, tuple[list[Any], list[Any], dict[str, Any]]] = {
+    "bins": (NUMBERS, ["0-4", "5-9", "10-19", "20+", "<0", None], {"integers": True}),
+    "bins that overlap": (NUMBERS, ["0-7", "5-9", "10-19"], {"integers": True}),
+    "fractions": (["1.5", "2", "0"], ["[0, 1.5)", "[1.5, 2)", "[2, 3)"], {"integers": False}),
+    "a star": (NUMBERS, ["0-4", "*"], {"integers": True}),
+    "months": (["2020-01-31", "2020-02-01", None], ["2020-01", "2020-02", None], {"dates": ["month"]}),
+    "weeks and days": (["2020-01-31", "2020-02-01"], ["2020-W05", "2020-01-31"], {"dates": ["week"]}),
+    "masks": (["4350", "4351", "9000", "43"], ["435*", "9***", "4350"], {"mask": {"side": "right"}}),
+    "codes": (["4350", "4351", "9000", "43"], ["4350", "9000", "43"], {"mask": {"side": "right"}}),
+    "codes of one length": (["4350", "4351", "9000"], ["4350", "9000"], {"mask": {"side": "right"}}),
+    "codes of other lengths": (["4350", "43505", "90"], ["435*", "9***"], {"mask": {"side": "right"}}),
+    "masks on the left": (["12", "22", "13"], ["*2", "*3"], {"mask": {"side": "left"}}),
+    "values": (["a", "b", None, "*"], ["b", "a", None, "c"], {}),
+    "groups": (["a", "b", "c", None], ["ab", "c"], {"covers": {"ab": ["a", "b"]}}),
+    "groups that overlap": (["a", "b", "c"], ["ab", "bc"], {"covers": {"ab": ["a", "b"], "bc": ["b", "c"]}}),
+    "sets": (["a", "b", "c"], ["{a, b}", "c"], {"form": "sets"}),
+}
+
+
+@pytest.mark.parametrize("kind", SIDES)
+def test_the_only_label(kind: str) -> None:
+    """The one label that each value fits is told, or that some value fits several; never a wrong one."""
+    known, shown, entry = SIDES[kind]
+    fits = fitting(Side(known, {}), Side(shown, entry))
+    assert fits is not None
+    rows = fits.rows(np.arange(len(known)))
+    only = fits.only()
+    if rows.sum(axis=1).max() > 1:
+        assert only is None
+    if only is not None:
+        expected = [line.argmax() if line.any() else -1 for line in rows]
+        assert only.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "bins",
+        "months",
+        "codes of one length",
+        "codes of other lengths",
+        "masks on the left",
+        "values",
+        "groups",
+        "sets",
+    ],
+)
+def test_keys_are_used_where_they_can_be(kind: str) -> None:
+    """Labels that lie apart are found by key; values of which one is a star, or NULL, included."""
+    known, shown, entry = SIDES[kind]
+    fits = fitting(Side([one for one in known if one != "*"], {}), Side(shown, entry))
+    assert fits is not None
+    assert fits.only() is not None
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1 << 24])
+def test_pairs_some_values_at_a_time(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs of person and line are compared alike however many values are looked at together."""
+    monkeypatch.setattr(columns, "_SHOWN", at_once)
+    draw, labels = Random(at_once), ["0-4", "3-9", "*", "10-19", None]
+    fits = fitting(Side([*map(str, range(20)), None], {}), Side(labels, {"integers": True}))
+    assert fits is not None
+    people = np.array([draw.randrange(21) for _ in range(50)], dtype=np.uint8)
+    lines = np.array([draw.randrange(5) for _ in range(30)], dtype=np.uint8)
+    column = Column(people, 21, lines, 5, fits)
+    pairs = np.array([(draw.randrange(50), draw.randrange(30)) for _ in range(200)])
+    expected = [bool(fits.rows(np.array([people[a]], dtype=np.int64))[0, lines[b]]) for a, b in pairs]
+    assert column.pairs(pairs[:, 0], pairs[:, 1]).tolist() == expected
