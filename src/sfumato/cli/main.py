@@ -15,7 +15,9 @@ from sfumato.cli import (
     anonymize,
     attack,
     chance,
+    compare,
     demo,
+    dimensions,
     ledger,
     policy_schema,
     query,
@@ -47,6 +49,8 @@ app.command("risk")(risk.risk)
 app.command("chance")(chance.chance)
 app.command("query")(query.query)
 app.command("utility")(utility.utility)
+app.command("compare")(compare.compare)
+app.command("dimensions")(dimensions.dimensions)
 app.add_typer(attack.app, name="attack")
 app.add_typer(ledger.app, name="ledger")
 app.command("schema")(policy_schema.schema)

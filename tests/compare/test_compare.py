@@ -1,0 +1,142 @@
+"""What is measured is what a release of that policy measures."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sfumato.compare.run as running
+from sfumato.compare import Comparison, compare
+from sfumato.compare.page import page
+from sfumato.errors import InputError
+from sfumato.policy import load
+from sfumato.release import anonymize
+
+
+@pytest.fixture(scope="module")
+def found(visits: Any, tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """Two algorithms, four values of k and two forms, some of which cannot be met."""
+    columns = {
+        "zip": {"role": "quasi", "hierarchy": {"mask": "right"}},
+        "sex": {"role": "quasi", "hierarchy": "suppress"},
+        "illness": {"role": "sensitive"},
+        "note": {"role": "identifier"},
+    }
+    policy = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}
+    settings: dict[str, list[object]] = {"k": [2, 5, 10, 500], "form": ["generalized", "lossy-join"]}
+    return compare(policy, visits, algorithms=["optimal", "mondrian", "anatomy"], settings=settings)
+
+
+def test_figures_are_those_of_the_release(found: Comparison, visits: Any) -> None:
+    """Every line has the loss, risk, classes and findings that `anonymize` gives under the same policy."""
+    checked = 0
+    for line in found.measured:
+        document = {
+            **found.policy.document,
+            "privacy": [{"model": "k-anonymity", "k": line.settings["k"]}],
+            "algorithm": {"name": line.algorithm},
+            "publish": {"form": line.settings["form"]},
+        }
+        release = anonymize(visits, load(document))
+        one = line.figures
+        assert one is not None
+        assert (one.ncp, one.distortion_ratio) == (release.utility.ncp, release.utility.distortion_ratio)
+        assert one.discernibility == release.utility.discernibility
+        assert (one.highest, one.average) == (release.risk.highest, release.risk.average)
+        assert (one.classes, one.suppressed) == (len(release.recoding.classes), release.suppressed)
+        assert list(one.privacy) == release.privacy
+        checked += 1
+    assert checked == 12
+
+
+def test_what_cannot_be_met_is_a_line(found: Comparison) -> None:
+    """Too large a k and an algorithm without its form are lines with the reason, by which they are gathered."""
+    reasons = {line.number: line.reason for line in found.outcomes if not line.figures}
+    assert len(found.outcomes) == found.planned == 24
+    assert reasons[7] == reasons[8] == "k-anonymity (k = 500) cannot be met: k can be at most 200"
+    assert 'write [publish] form = "anatomy"' in reasons[17]
+    assert sorted(line for lines in found.failures.values() for line in lines) == sorted(reasons)
+
+
+def test_one_front_for_each_kind_of_loss(found: Comparison) -> None:
+    """One table loses precision, two tables the tie: each has its own front, and none is chosen between them."""
+    assert [front.measure for front in found.fronts] == ["ncp", "tie"]
+    for front in found.fronts:
+        assert {line.settings["form"] for line in front.lines} == {
+            "generalized" if front.measure == "ncp" else "lossy-join"
+        }
+    with pytest.raises(InputError, match="lose different things"):
+        found.line()
+
+
+def test_the_tie_is_lost_as_far_as_values_are_dealt_out(found: Comparison, visits: Any) -> None:
+    """The loss of two tables is one minus the tie that is left, of what chance leaves open, counted row by row."""
+    line = next(each for each in found.measured if each.settings == {"k": 5, "form": "lossy-join"})
+    document = {**found.policy.document, "privacy": [{"model": "k-anonymity", "k": 5}]}
+    document |= {"algorithm": {"name": line.algorithm}, "publish": {"form": "lossy-join"}}
+    release = anonymize(visits, load(document))
+    bags: dict[int, list[str]] = {}
+    for row in release.ss.to_pylist():
+        bags.setdefault(row["class_id"], []).append(row["illness"])
+    values = visits.column("illness").to_pylist()
+    kept = sum(bag.count(value) / len(bag) for bag in bags.values() for value in bag) / len(values)
+    chance = sum(values.count(value) for value in values) / len(values) ** 2
+    assert line.figures is not None
+    assert line.figures.loss == pytest.approx(1 - (kept - chance) / (1 - chance))
+
+
+def test_the_table_is_encoded_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines that see the same of the table share one reading and one encoding."""
+    calls = {"read": 0, "encode": 0}
+    for name in calls:
+        original = getattr(running, name)
+
+        def counted(*arguments: Any, name: str = name, original: Any = original) -> Any:
+            calls[name] += 1
+            return original(*arguments)
+
+        monkeypatch.setattr(running, name, counted)
+    found = compare(project, algorithms=["optimal", "mondrian"], settings={"k": [2, 3], "suppression": [0, 0.1]})
+    assert len(found.measured) == 8
+    assert calls == {"read": 1, "encode": 1}
+
+
+def test_average_risk_may_choose_another_front(project: Path) -> None:
+    """Front and knee go by the risk that is asked for."""
+    settings = {"k": [2, 3, 5, 8, 20]}
+    for risk in ("highest", "average"):
+        found = compare(project, algorithms=["mondrian", "optimal"], settings=settings, risk=risk)
+        (front,) = found.fronts
+        points = [(line.figures.loss, getattr(line.figures, risk)) for line in front.lines if line.figures]
+        assert points == sorted(points)
+        assert [y for _, y in points] == sorted((y for _, y in points), reverse=True)
+        assert front.risk == risk
+
+
+def test_a_single_best_line_is_suggested(project: Path) -> None:
+    """Where one line is best in both there is no knee, and that line is named and chosen."""
+    found = compare(project, algorithms=["mondrian"], settings={"k": [2]})
+    assert found.fronts[0].knee is None
+    assert found.fronts[0].says.startswith("Line 1 has the least loss and the least risk")
+    assert found.line().number == 1
+
+
+def test_the_page_holds_every_line_and_no_row(found: Comparison, visits: Any) -> None:
+    """The page names all lines, reasons and both kinds of loss, is one file, and holds no identifier."""
+    text = page(found)
+    for line in found.measured:
+        assert f"{line.number}  {line.algorithm}" in text
+    assert "k can be at most 200" in text
+    assert "loss (tie to sensitive values)" in text
+    assert "do not publish it" in text
+    assert "<script" not in text
+    assert "http" not in text.replace("http-equiv", "")
+    assert "secret 1" not in text
+
+
+def test_many_algorithms_are_drawn_by_family(project: Path) -> None:
+    """More algorithms than there are markers are drawn by family, so that no two look the same."""
+    found = compare(project)
+    text = page(found)
+    assert len({line.algorithm for line in found.measured}) > 6
+    assert "local (progressive, top-down" in text
