@@ -18,6 +18,7 @@ from sfumato.cli import (
     compare,
     demo,
     dimensions,
+    init,
     ledger,
     policy_schema,
     query,
@@ -43,6 +44,7 @@ app = typer.Typer(
 )
 
 app.command("demo")(demo.demo)
+app.command("init")(init.init)
 app.command("anonymize")(anonymize.anonymize)
 app.command("verify")(verify.verify)
 app.command("risk")(risk.risk)

@@ -1,0 +1,81 @@
+"""``sfumato init``: a table in, a commented policy out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sfumato.profile import Proposal
+
+
+def init(
+    data: Annotated[Path, typer.Argument(help="The table.")],
+    out: Annotated[
+        Path, typer.Option(help="The policy file to write; its hierarchies go into a folder beside it.")
+    ] = Path("policy.toml"),
+    preset: Annotated[
+        str | None,
+        typer.Option(help="Roles and thresholds after hipaa-safe-harbor, ema-0070, cms, statistics-office or gdpr."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a policy that is there already.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Look at a table and write a commented policy to start from."""
+    from sfumato.cli.printing import print_json
+    from sfumato.profile import propose, write
+    from sfumato.profile.write import check_place
+
+    check_place(out, force=force, source=data)
+    proposal = propose(data, preset, policy=out)
+    files = write(proposal, out, force=force)
+    if as_json:
+        print_json({"policy": str(out), "files": [str(file) for file in files[1:]], **proposal.as_json()})
+        return
+    _show(proposal, files)
+
+
+def _show(proposal: "Proposal", files: list[Path]) -> None:
+    """The profile, what was written, and what to do next."""
+    from sfumato.cli.printing import console_of
+    from sfumato.page.words import percent, plural
+
+    console, draft = console_of(), proposal.draft
+    console.print(_profile(proposal))
+    quasi = sum(column.entry["role"] == "quasi" for column in draft.columns)
+    share = percent(draft.unique / draft.profile.rows)
+    found = f"{plural(draft.profile.rows, 'row')}; {plural(quasi, 'quasi-identifier')} single out {share} of them"
+    console.print(f"{found} as they are")
+    for entry in draft.entries:
+        keys = ", ".join(f"{key} = {value}" for key, value in entry.content.items() if key != "model")
+        console.print(f"promise  {entry.content['model']} ({keys})", soft_wrap=True)
+    beside = f" and {plural(len(files) - 1, 'hierarchy', 'hierarchies')} beside it" if len(files) > 1 else ""
+    console.print(f"wrote    {files[0]}{beside}", soft_wrap=True)
+    console.print(f"look at  {plural(proposal.decisions, 'decision')} marked 'check:' in it", soft_wrap=True)
+    console.print(f"next     sfumato anonymize {_shell(files[0])}", soft_wrap=True)
+
+
+def _profile(proposal: "Proposal") -> "Table":
+    from rich.table import Table
+
+    table = Table("column", "type", "values", "missing", "role", "why")
+    table.columns[2].justify = table.columns[3].justify = "right"
+    table.columns[0].overflow = table.columns[5].overflow = "fold"
+    table.columns[0].max_width = 22
+    for column in proposal.draft.columns:
+        values, mark = column.facts.values, " (check)" if column.check else ""
+        cells = (str(column.facts.kind), f"{values.distinct:,}", f"{values.missing:,}", column.entry["role"])
+        table.add_row(_printable(column.facts.name), *cells, column.guess.brief + mark)
+    return table
+
+
+def _printable(name: str) -> str:
+    return "".join(one if one.isprintable() else "�" for one in name)
+
+
+def _shell(path: Path) -> str:
+    import shlex
+
+    return shlex.quote(str(path))
