@@ -37,15 +37,16 @@ lint: setup ## ruff, mypy, import-linter
 bench: setup ## measure time, memory and quality, as ratios against yardsticks of the same run
 	$(BIN)/python -m benchmarks.run
 
-figures: setup ## run the experiments of the (α, k), lossy-join, identity-reserved and sequential-release papers and the growth of local recoding, with plots
-	$(BIN)/python -m benchmarks.alpha_k
-	$(BIN)/python -m benchmarks.lossy_join
-	$(BIN)/python -m benchmarks.identity
-	$(BIN)/python -m benchmarks.sequential
+figures: setup ## run the experiments of all papers and the slow benchmarks, with plots (long)
+	$(BIN)/sfumato reproduce all --out benchmarks --force
+	$(BIN)/python docs/make_papers.py
 	$(BIN)/python -m benchmarks.scale --full
+	$(BIN)/python -m benchmarks.queries
+	$(BIN)/python -m benchmarks.bottom_up
 
-docs: setup ## write docs/reference.md from the docstrings
+docs: setup ## write docs/reference.md from the docstrings, and docs/papers.md from the runs that are kept
 	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/make_papers.py
 
 adult: setup ## fetch the Adult census rows into benchmarks/data
 	$(BIN)/python -m benchmarks.fetch_adult

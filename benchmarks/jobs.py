@@ -10,10 +10,9 @@ from typing import Any
 
 from benchmarks.case import Case
 from benchmarks.data import input_file, source_of
-from benchmarks.measure import Measured, measure, middle
 from benchmarks.policies import write_policy
+from sfumato.papers.measure import COPY, SFUMATO, Measured, measure, middle
 
-SFUMATO = Path(sys.executable).with_name("sfumato")
 _SMALL, _WARM = 100_000, 1_000_000
 
 
@@ -31,7 +30,7 @@ class Bench:
         """The figures of a case, as they are kept."""
         times = self.repeat if case.rows <= _SMALL else 1
         if not case.data:
-            return _figures(case, middle(lambda: measure([SFUMATO, "--help"]), times))
+            return _figures(case, middle(lambda: measure([*SFUMATO, "--help"]), times))
         source = self._input(case)
         with tempfile.TemporaryDirectory(prefix="sfumato-bench-") as work:
             policy = write_policy(case, source, Path(work, "policy.toml"))
@@ -52,14 +51,14 @@ class Bench:
     def _anonymize(self, policy: Path) -> Measured:
         release = policy.with_name("release")
         shutil.rmtree(release, ignore_errors=True)  # the one before: replacing it would be measured as well
-        return measure([SFUMATO, "anonymize", policy, "--out", release, "--json"], timeout=self.timeout)
+        return measure([*SFUMATO, "anonymize", policy, "--out", release, "--json"], timeout=self.timeout)
 
     def _published(self, case: Case, source: Path, policy: Path) -> dict[str, float]:
         """The loss of the published file as another command measures it, for labels that are each class's own."""
         if not case.method.local or case.rows > _SMALL:
             return {}
         release = policy.with_name("release")
-        said = measure([SFUMATO, "utility", release, "--original", source, "--json"], timeout=self.timeout)
+        said = measure([*SFUMATO, "utility", release, "--original", source, "--json"], timeout=self.timeout)
         if said.failed:
             print(f"  {case.name}: {said.errors.strip()}", file=sys.stderr)
             return {}
@@ -73,7 +72,7 @@ class Bench:
     def _copy(self, source: Path) -> float | None:
         if source not in self.copies:
             with tempfile.TemporaryDirectory() as folder:
-                command = [*_script("copy_file"), source, Path(folder, source.name)]
+                command: list[str | Path] = [*COPY, source, Path(folder, source.name)]
                 done = middle(lambda: measure(command), self.repeat)
             self.copies[source] = None if done.failed else done.seconds
         return self.copies[source]

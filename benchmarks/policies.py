@@ -1,7 +1,5 @@
 """The policy file of a case."""
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,24 +7,14 @@ from benchmarks.case import Case, Method
 from benchmarks.data import source_of
 from sfumato.datasets import adult_arx_folder, adult_arx_policy, adult_folder, adult_policy, synthetic_adult_policy
 from sfumato.datasets.adult_policies import AGES
+from sfumato.policy.written import written
 
 
 def write_policy(case: Case, source: Path, path: Path) -> Path:
     """Write it as TOML."""
     policy = _applied(case.method, _policy(case, source)) | {"publish": {"format": case.format}}
-    path.write_text("\n".join(f"{key} = {toml(value)}" for key, value in policy.items()), encoding="utf-8")
+    path.write_text(written(policy), encoding="utf-8")
     return path
-
-
-def toml(value: Any) -> str:
-    """A value as TOML writes it on one line."""
-    match value:
-        case Mapping():
-            return "{ " + ", ".join(f"{json.dumps(key)} = {toml(below)}" for key, below in value.items()) + " }"
-        case list() | tuple():
-            return "[" + ", ".join(map(toml, value)) + "]"
-        case _:
-            return json.dumps(value, ensure_ascii=False)
 
 
 def _policy(case: Case, source: Path) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from pathlib import Path
 from benchmarks.case import Case
 from benchmarks.cases import chosen
 from benchmarks.jobs import Bench
-from benchmarks.record import described, keep
+from benchmarks.record import keep
 from benchmarks.tables import report
+from sfumato.papers.record import described
 
 HERE = Path(__file__).parent
 

@@ -16,8 +16,8 @@ from typing import Any
 from benchmarks.case import Case, Method, Target
 from benchmarks.cases import SALARY, M
 from benchmarks.jobs import Bench
-from benchmarks.record import described, keep_experiment
 from benchmarks.scale_page import page, plot, verdicts
+from sfumato.papers.record import described, keep_experiment
 
 HERE = Path(__file__).parent
 _PLAIN = Method("auto", k=10, plain=SALARY)

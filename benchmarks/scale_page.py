@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.case import Case
-from benchmarks.plots import Line, Panel, draw
-from benchmarks.tables import setting, table
 from benchmarks.verdicts import verdict, wanted
+from sfumato.papers.plots import Line, Panel, draw
+from sfumato.papers.tables import setting, table
 
 Run = Mapping[str, Any]
 Figures = Mapping[str, Any]

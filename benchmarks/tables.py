@@ -1,12 +1,13 @@
 """A run as Markdown tables, on the terminal and in RESULTS.md."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from benchmarks.case import Case
 from benchmarks.cases import every_case
 from benchmarks.verdicts import verdict, wanted
+from sfumato.papers.tables import setting, table
 
 Figures = Mapping[str, Any]
 _HEAD = (
@@ -49,25 +50,6 @@ def report(run: Mapping[str, Any]) -> str:
     groups = groupby(pairs, key=lambda pair: pair[0].group)
     parts = [f"## {group}\n\n{table(_HEAD, map(_line, members))}" for group, members in groups]
     return "\n\n".join([setting(run), *([_SYNTHETIC] if made_up else []), *parts, *_growth(pairs), _NOTES]) + "\n"
-
-
-def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A Markdown table without columns that are empty throughout, padded to be read as it is."""
-    rows = [head, *lines]
-    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
-    padded = [_padded(column) for column in columns]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in zip(*padded, strict=True))
-
-
-def _padded(column: Sequence[str]) -> list[str]:
-    width = max(3, *map(len, column))
-    return [column[0].ljust(width), "-" * width, *(cell.ljust(width) for cell in column[1:])]
-
-
-def setting(run: Mapping[str, Any]) -> str:
-    """When a run was, and on what."""
-    software = f"sfumato {run['sfumato']}, Python {run['python']}, DuckDB {run['duckdb']}"
-    return f"Run of {run['date']}: {software}, {run['cpus']} cores, {run['memory']} GB, load {run['load']}."
 
 
 def _line(pair: tuple[Case, Figures]) -> list[str]:

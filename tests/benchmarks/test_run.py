@@ -12,9 +12,10 @@ import pytest
 from benchmarks.case import Case, Method, Target
 from benchmarks.cases import chosen, every_case
 from benchmarks.peers import Peer
-from benchmarks.policies import toml, write_policy
+from benchmarks.policies import write_policy
 from benchmarks.tables import report
 from benchmarks.verdicts import verdict, wanted
+from sfumato.policy.written import written
 
 ABOUT = {"date": "today", "sfumato": "0", "python": "3", "duckdb": "1", "cpus": 2, "memory": 8, "load": 0.5}
 
@@ -127,6 +128,8 @@ def test_report_of_failures_and_growth() -> None:
 
 def test_toml() -> None:
     """A policy survives being written."""
-    policy = {"a b": {"role": "x", "hierarchy": {"intervals": [5, 10.5], "ok": True}}, "c": ['ä"\\\n', 0.02]}
-    text = "\n".join(f"{json.dumps(key)} = {toml(value)}" for key, value in policy.items())
-    assert tomllib.loads(text) == policy
+    policy = {
+        "columns": {"a b": {"role": "x", "hierarchy": {"intervals": [5, 10.5], "ok": True}}},
+        "c": ['ä"\\\n', 0.02],
+    }
+    assert tomllib.loads(written(policy)) == policy

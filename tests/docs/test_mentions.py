@@ -16,8 +16,10 @@ from sfumato.models import LINKAGE, MODELS
 from sfumato.models.distances import DISTANCES
 from sfumato.policy import load, schema
 from sfumato.policy.search import ALGORITHMS, LOCAL, RANGES, SCORES
+from sfumato.profile.presets import PRESETS, Preset
 from sfumato.recode.metrics import METRICS
 from sfumato.release import anonymize
+from sfumato.risk import Asked, risk_by_columns
 from sfumato.utility import AttributeLoss
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +65,39 @@ def test_commands_guide_mentions_option(command: str, option: str) -> None:
     section = re.search(rf"^## `sfumato {command}`\n(.*?)(?=^## |\Z)", guide("commands"), re.MULTILINE | re.DOTALL)
     assert section, f"no heading for sfumato {command}"
     assert f"`{option}" in section[1]
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [name.removeprefix("attack ") for name, _ in commands(typer.main.get_command(app)) if name.startswith("attack ")],
+)
+def test_attacks_guide_has_a_section(attack: str) -> None:
+    """The guide to the attacks has every attack in its table, with a link to its section."""
+    assert re.search(rf"^\| \[`{attack}`\]\(#[\w-]+\) \|", guide("attacks"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_init_guide_has_a_preset(preset: Preset) -> None:
+    """The guide to starting a policy has every preset, with the rule that it is from."""
+    line = re.search(rf"^\| `{preset.name}` \|.*$", guide("init"), re.MULTILINE)
+    assert line
+    assert preset.source.split(",")[0].split(";")[0] in line[0]
+
+
+def test_risk_guide_mentions_every_key(tmp_path: Path) -> None:
+    """The guide to risk has every key that the command prints as JSON, whatever is asked for."""
+    (tmp_path / "people.csv").write_text(
+        "who,sex,town\n1,f,Bern\n1,f,\n2,m,Bern\n3,m,Bern\n4,m,Thun\n", encoding="utf-8"
+    )
+    data, quasi = tmp_path / "people.csv", ["sex", "town"]
+    found = [
+        risk_by_columns(data, quasi, individual="who", asked=Asked(population=data)),
+        risk_by_columns(data, quasi, asked=Asked(fraction=0.5)),
+    ]
+    told = {key for one in found for key in one.as_json()}
+    assert {"population", "population_uniqueness", "null", "columns", "linked"} <= told
+    text = guide("risk") + guide("commands")
+    assert {key for key in told if f"`{key}`" not in text} == set()
 
 
 @pytest.mark.parametrize("key", sorted(set(keys(schema()))))
@@ -166,7 +201,7 @@ def _assert_explained(folder: Path) -> None:
             assert f"`{key}`" in guide("publishing"), key
 
 
-@pytest.mark.parametrize("number", range(1, 16))
+@pytest.mark.parametrize("number", [*range(1, 17), 18, 19, 20])
 def test_trust_page_has_a_line(number: int) -> None:
     """The page on trust has a line for each property, which names its test."""
     page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")

@@ -22,6 +22,7 @@ from sfumato.cli import (
     ledger,
     policy_schema,
     query,
+    reproduce,
     risk,
     utility,
     verify,
@@ -53,6 +54,7 @@ app.command("query")(query.query)
 app.command("utility")(utility.utility)
 app.command("compare")(compare.compare)
 app.command("dimensions")(dimensions.dimensions)
+app.command("reproduce")(reproduce.reproduce)
 app.add_typer(attack.app, name="attack")
 app.add_typer(ledger.app, name="ledger")
 app.command("schema")(policy_schema.schema)
