@@ -4,6 +4,7 @@
 import inspect
 import textwrap
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,31 @@ HEAD = """\
 Written by `docs/make_reference.py` from the docstrings; run `make docs` after changing one. The policy file has
 [its own guide](guides/policy.md), and so have [the commands](guides/commands.md).
 """
+ROOMS = {
+    "profile": ("propose", "write", "Proposal"),
+    "risk": (
+        "risk_by_policy",
+        "risk_by_columns",
+        "risk_by_release",
+        "Asked",
+        "adversaries_of",
+        "uniqueness",
+        "sets_of",
+        "nulls_of",
+        "coincidence",
+    ),
+    "attack": ("link", "known", "intersect"),
+    "attack.homogeneity": ("homogeneity", "skewness"),
+    "attack.minimality": ("minimality",),
+    "compare": ("compare", "Comparison", "dimensions", "chosen_policy"),
+}
+"""What else is there in Python, by the room to import it from."""
 SPECS = ("File", "Intervals", "Mask", "Dates", "Suppress", "Ranges", "Sets")
 
 
 def reference() -> str:
     """The whole page."""
-    parts = [HEAD, *_names(), *_models(), *_hierarchies(), *_metrics(), *_commands()]
+    parts = [HEAD, *_names(), *_rooms(), *_models(), *_hierarchies(), *_metrics(), *_commands()]
     return "\n".join(part.rstrip() + "\n" for part in parts)
 
 
@@ -34,6 +54,14 @@ def _names() -> Iterator[str]:
             yield "### `sf.__version__`\n\nThe version, as text."
         else:
             yield from _thing(f"sf.{name}", getattr(sfumato, name), level=3)
+
+
+def _rooms() -> Iterator[str]:
+    yield "## Python: what the other commands do"
+    for room, names in ROOMS.items():
+        module = import_module(f"sfumato.{room}")
+        for name in names:
+            yield from _thing(f"sfumato.{room}.{name}", getattr(module, name), level=3)
 
 
 def _models() -> Iterator[str]:

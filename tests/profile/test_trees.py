@@ -150,6 +150,8 @@ def test_codes_are_masked(tmp_path: Path) -> None:
     facts = facts_of({"0435": 2, "0436": 1, "9100": 4, "9101": 1, "9102": 1}, "PLZ")
     made = labels(tree_of(facts, 2, ("",)), facts, tmp_path)
     assert made["0435"] == ["0435", "043*", "04**", "0***", "*"]
+    slip = facts_of({"0435": 2, "0436": 1, "9100": 4, "9101": 1, "910245": 1}, "PLZ")
+    assert labels(tree_of(slip, 2, ("",)), slip, tmp_path)["0435"][:4] == made["0435"][:4]
 
 
 def test_values_that_a_file_cannot_hold_are_suppressed() -> None:

@@ -155,7 +155,7 @@ def test_a_table_without_the_individual_column_is_counted_in_rows(rules: Rules, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--quasi", "sex", "--individual", "nam"], "columns are not in the table: 'nam'; did you mean name?"),
+        (["--quasi", "sex", "--individual", "nam"], "has no column 'nam'; did you mean name?"),
         (["--quasi", "sex,name", "--individual", "name"], "column 'name' cannot both name persons and be a quasi-"),
         (["--quasi", "sex", "--k", "2"], "no column names them; add --individual COLUMN"),
         (["--policy", "p.toml", "--individual", "name"], "--individual goes with --quasi"),

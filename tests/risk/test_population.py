@@ -225,6 +225,8 @@ def test_what_each_adversary_knows_is_said(tmp_path: Path, runs: Runs) -> None:
     [
         (["--quasi", "age", "--population", "s.csv", "--population-size", "9"], "not several"),
         (["--quasi", "age", "--population-size", "9"], "a population of 9 cannot have the 60 of the table"),
+        (["--quasi", "age", "--population-size", "1" + "0" * 29], "no population has more than 100,000,000,000 people"),
+        (["--quasi", "age", "--sampling-fraction", "1e-300"], "no population has more than"),
         (["--quasi", "age", "--sampling-fraction", "0"], "must be above 0 and at most 1, not 0"),
         (["--quasi", "age", "--population", "none.csv"], "none.csv does not exist"),
         (["--quasi", "age,sex", "--population", "short.csv"], "the population table has no column 'sex'"),

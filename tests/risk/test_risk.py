@@ -43,5 +43,5 @@ def test_the_policy_says_how_to_read(table: Path, rules: Rules) -> None:
 
 def test_a_column_that_is_not_there(table: Path) -> None:
     """A missing column is named, with the nearest one that is there."""
-    with pytest.raises(DataError, match="not in the table: 'twon'; did you mean town"):
+    with pytest.raises(DataError, match="has no column 'twon'; did you mean town"):
         risk_by_columns(table, ["sex", "twon"])

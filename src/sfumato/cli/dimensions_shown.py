@@ -6,6 +6,7 @@ from rich.table import Column, Table
 
 from sfumato.cli.printing import console_of, print_json
 from sfumato.compare.dimensions import Dimensions, Reached
+from sfumato.page.words import plural
 
 
 def show_dimensions(found: Dimensions, written: Path | None, *, as_json: bool) -> None:
@@ -19,7 +20,7 @@ def show_dimensions(found: Dimensions, written: Path | None, *, as_json: bool) -
         for each in level.reached:
             if not each.figures:
                 told = "" if each.k is None else f", k = {each.k:,}"
-                console.print(f"{level.number} columns{told}: no release: {each.reason}", soft_wrap=True)
+                console.print(f"{plural(level.number, 'column')}{told}: no release: {each.reason}", soft_wrap=True)
     console.print("private: these are figures of rows that are not published", soft_wrap=True)
     if written is not None:
         console.print(f"open  {written}", soft_wrap=True)

@@ -87,7 +87,7 @@ def _reasons(found: Dimensions) -> Markup:
     failed = [(level, each) for level in found.levels for each in level.reached if not each.figures]
     if not failed:
         return Markup()
-    told = [(f"{level.number} columns", f"{_k(each)}: {each.reason}".lstrip(": ")) for level, each in failed]
+    told = [(plural(level.number, "column"), f"{_k(each)}: {each.reason}".lstrip(": ")) for level, each in failed]
     return section("No release", facts(told))
 
 

@@ -78,7 +78,8 @@ def _setting(policy: Policy, name: str, values: Sequence[object]) -> Setting:
     if not paths:
         known = sorted({str(path[-1]) for path in kinds})
         hint = did_you_mean(name, [*known, *(each for path in kinds for each in _names(path))])
-        raise InputError(f"{name!r} is no key of this policy that can be set{hint}; it has {', '.join(known)}")
+        hint = hint or f"; it has {', '.join(known)}"
+        raise InputError(f"{name!r} is no key of this policy that can be set{hint}")
     _check_one(name, {path: kinds[path] for path in paths})
     different = [value for place, value in enumerate(values) if value not in values[:place]]
     return Setting(name, tuple(paths), tuple(different))

@@ -23,6 +23,7 @@ def test_homogeneity(runs: Any, folder: Path) -> None:
     assert "right by the most frequent value of the table" in shown.out
     assert "No class has one value only." in shown.out
     assert "The adversary has the public files" in shown.out
+    assert "the policy" not in shown.out  # there is none to say anything about
 
 
 def test_skewness_of_two_tables(runs: Any, saves: Any, people: Any, roles: Any, rules: Any) -> None:

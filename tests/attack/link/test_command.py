@@ -5,9 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from sfumato.attack import link
+from sfumato.errors import InputError
 
 Runs = Callable[..., Any]
 Saves = Callable[..., Path]
@@ -86,6 +88,21 @@ def test_records_of_nobody(release: Path, tmp_path: Path) -> None:
     assert any("records more than persons" in note for note in notes)
 
 
+def test_rows_that_repeat_a_name(release: Path) -> None:
+    """Each row is taken for another person; where names repeat, it is said that chances may be too low."""
+    roll = pa.table({"name": ["Ann", "Ann", None, None], "sex": ["f"] * 4})
+    note = "1 row of the outside table repeats a name"
+    assert any(one.startswith(note) for one in link(release, roll, ["sex"], name="name").notes)
+    assert not any("repeats a name" in one for one in link(release, roll, ["sex"]).notes)
+
+
+def test_pseudonyms_are_not_known(saves: Saves, people: Any, roles: Any, rules: Any) -> None:
+    """The numbers of persons in a release are drawn at random, so that nobody is joined by them."""
+    folder = saves(people, rules(roles | {"name": "individual"}))
+    with pytest.raises(InputError, match=r"'name' of .* has random pseudonyms, which nobody knows; leave it out"):
+        link(folder, people, ["sex", "name"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -127,6 +144,17 @@ def test_a_sensitive_column_of_two_tables(saves: Saves, people: Any, roles: Any,
     assert found.bound is None
     assert found.columns["illness"].in_release.highest <= 0.5
     assert any("two tables" in note for note in found.notes)
+
+
+def test_two_tables_that_do_not_fit_each_other(saves: Saves, people: Any, roles: Any, rules: Any, runs: Runs) -> None:
+    """A line that was taken out of one of them is noticed by everybody who reads both."""
+    folder = saves(people, rules(roles, k=3, publish={"form": "lossy-join"}), "two")
+    lines = (folder / "public" / "ss.csv").read_text().splitlines(keepends=True)
+    (folder / "public" / "ss.csv").write_text("".join(lines[:-1]))
+    for arguments in (["risk", folder], ["attack", "homogeneity", folder]):
+        told = runs(*arguments)
+        assert told.code == 2
+        assert "ss.csv of the release has other classes than its first table, or other rows" in told.sentence
 
 
 def test_identifiers_stay_out_of_the_answer(release: Path, people: Any, runs: Runs) -> None:

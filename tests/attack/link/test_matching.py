@@ -15,6 +15,8 @@ SIDES: dict[str, tuple[list[Any], list[Any], dict[str, Any]]] = {
     "bins": (NUMBERS, ["0-4", "5-9", "10-19", "20+", "<0", None], {"integers": True}),
     "bins that overlap": (NUMBERS, ["0-7", "5-9", "10-19"], {"integers": True}),
     "fractions": (["1.5", "2", "0"], ["[0, 1.5)", "[1.5, 2)", "[2, 3)"], {"integers": False}),
+    "huge": (["9" * 400, "1e-400", "-1e400"], ["0-4", "5+", "<0"], {"integers": True}),
+    "huge fractions": (["9" * 400, "1e-400"], ["[0, 0.5)", "0.5+"], {"integers": False}),
     "a star": (NUMBERS, ["0-4", "*"], {"integers": True}),
     "months": (["2020-01-31", "2020-02-01", None], ["2020-01", "2020-02", None], {"dates": ["month"]}),
     "weeks and days": (["2020-01-31", "2020-02-01"], ["2020-W05", "2020-01-31"], {"dates": ["week"]}),
@@ -49,6 +51,7 @@ def test_the_only_label(kind: str) -> None:
     "kind",
     [
         "bins",
+        "huge",
         "months",
         "codes of one length",
         "codes of other lengths",

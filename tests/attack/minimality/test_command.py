@@ -74,6 +74,14 @@ def test_another_original(runs: Any, tmp_path: Path) -> None:
     assert (refused.code, refused.sentence[:40]) == (2, "made again from this table, the release ")
 
 
+def test_a_manifest_that_was_changed(runs: Any, tmp_path: Path) -> None:
+    """A folder that is no longer a release is bad input, not a requirement that does not hold."""
+    folder = _saved(tmp_path)
+    (folder / "public" / "manifest.json").write_text("[]")
+    refused = runs("attack", "minimality", folder, "--original", tmp_path / "original.csv")
+    assert (refused.code, "manifest.json does not hold a JSON object" in refused.sentence) == (2, True)
+
+
 def test_a_column_that_is_not_sensitive(runs: Any, tmp_path: Path) -> None:
     """The sentence names the columns that are."""
     folder = _saved(tmp_path)
