@@ -18,7 +18,7 @@ Runs = Callable[..., Any]
 Row = tuple[str, ...]
 
 
-def written(path: Path, rows: list[Row], names: str) -> Path:
+def written(path: Path, rows: list[Row], names: str | list[str]) -> Path:
     """The rows as a CSV file."""
     path.write_text("\n".join([",".join(names), *(",".join(row) for row in rows)]) + "\n")
     return path
@@ -100,6 +100,15 @@ def test_many_columns_are_cut_down(tmp_path: Path) -> None:
     assert len(few.sets) <= 60 + 200
     best = [one.columns[0] for one in found.sets.sets[: len(few.among)]] if found.sets else []
     assert sorted(few.among) == sorted(best)
+
+
+def test_few_rows_of_many_columns(tmp_path: Path) -> None:
+    """Sets of any number of columns come to an end, however few rows there are."""
+    names = [f"c{i}" for i in range(40)]
+    path = written(tmp_path / "t.csv", [tuple("0" * 40), tuple("01" * 20)], names)
+    found = sets_of(by_columns(path, names, None).subject.lines, names, 40, work=100_000)
+    assert len(found.sets) <= 40 + 200
+    assert found.found == 2
 
 
 @pytest.mark.parametrize("rows", [1, 2])

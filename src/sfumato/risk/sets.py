@@ -22,6 +22,9 @@ LARGEST = 3
 _WORK = 100_000_000
 """Lines that are looked at in all; where sets would take more, they are of fewer columns."""
 
+_LEAST = 500
+"""A set takes as long as so many lines, if there are fewer."""
+
 
 @dataclass(frozen=True)
 class ColumnSet:
@@ -73,7 +76,7 @@ def sets_of(lines: Lines, names: Sequence[str], largest: int = LARGEST, *, work:
     among = list(range(len(names)))
     if largest >= 1:
         seen = {(i,): _measured(lines, (i,), names, {}) for i in among}
-        among = _best(seen, largest, work // max(len(lines), 1))
+        among = _best(seen, largest, work // max(len(lines), _LEAST))
     for chosen in _larger(among, largest):
         seen[chosen] = _measured(lines, chosen, names, seen)
     alone = np.zeros(len(lines), dtype=np.bool_)
@@ -90,7 +93,7 @@ def _best(seen: dict[tuple[int, ...], tuple[ColumnSet, BoolArray]], largest: int
     """The columns of which larger sets are made: those that separate most, if there are too many sets of all."""
     order = sorted(seen, key=lambda chosen: (-seen[chosen][0].separation, chosen))
     left = len(order)
-    while left > largest and sum(comb(left, size) for size in range(2, largest + 1)) > most:
+    while left > min(largest, LARGEST) and sum(comb(left, size) for size in range(2, largest + 1)) > most:
         left -= 1
     return sorted(i for (i,) in order[:left])
 
