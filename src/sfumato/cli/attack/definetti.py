@@ -51,20 +51,19 @@ def definetti(
 
 def _show(found: "Definetti", *, as_json: bool) -> None:
     """The figures as a table, and what they mean in sentences."""
-    from rich.table import Table
-
     from sfumato.attack.definetti.words import ASSUMES, PROMISE, meaning, percent, sampling
+    from sfumato.cli.attack.figures import print_figures
     from sfumato.cli.printing import console_of, print_json
 
     if as_json:
         print_json(found.as_json())
         return
     console = console_of()
-    table = Table("deFinetti attack", *found.columns)
-    for title, key in _FIGURES:
-        figures = [getattr(one, key) for one in found.columns.values()]
-        table.add_row(title, *("" if figure is None else percent(figure) for figure in figures))
-    console.print(table)
+    figures = {
+        name: {title: "" if getattr(one, key) is None else percent(getattr(one, key)) for title, key in _FIGURES}
+        for name, one in found.columns.items()
+    }
+    print_figures(console, "deFinetti attack", figures)
     for column, one in found.columns.items():
         console.print(" ".join(filter(None, (*meaning(column, one), sampling(one)))), soft_wrap=True)
     for sentence in (ASSUMES, PROMISE):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from sfumato.attack.homogeneity import Homogeneity
+    from sfumato.attack.homogeneity import Homogeneity, Homogeneous
 
 _SHARES = (
     ("right by the most frequent value of the own class", "right"),
@@ -45,27 +45,26 @@ def homogeneity(
 
 def _show(found: "Homogeneity", *, as_json: bool) -> None:
     """The figures as a table, and what they mean in sentences."""
-    from rich.table import Table
-
     from sfumato.attack.homogeneity.words import FINDS
+    from sfumato.cli.attack.figures import print_figures
     from sfumato.cli.printing import console_of, print_json
-    from sfumato.page.words import percent
 
     if as_json:
         print_json(found.as_json())
         return
-    console, columns = console_of(), list(found.columns.values())
-    table = Table("homogeneity attack", *found.columns)
-    for figures, shown in ((_SHARES, percent), (_COUNTS, "{:,}".format)):
-        for title, key in figures:
-            texts = [_text(getattr(one, key), shown) for one in columns]
-            if any(texts):
-                table.add_row(title, *texts)
-    table.add_row("entropy l of the poorest class", *(f"{one.entropy:.2f}" for one in columns))
-    console.print(table)
+    console = console_of()
+    print_figures(console, "homogeneity attack", {name: _figures(one) for name, one in found.columns.items()})
     for one in found.tried():
         console.print(" ".join(one.says), soft_wrap=True)
     console.print(FINDS, soft_wrap=True)
+
+
+def _figures(found: "Homogeneous") -> dict[str, str]:
+    from sfumato.page.words import percent
+
+    shares = {title: _text(getattr(found, key), percent) for title, key in _SHARES}
+    counts = {title: _text(getattr(found, key), "{:,}".format) for title, key in _COUNTS}
+    return shares | counts | {"entropy l of the poorest class": f"{found.entropy:.2f}"}
 
 
 def _text(figure: Any, shown: Callable[[Any], str]) -> str:

@@ -7,6 +7,7 @@ import typer
 
 if TYPE_CHECKING:
     from sfumato.attack.intersect import Intersection
+    from sfumato.attack.intersect.found import Narrowed
 
 _FIGURES = (
     ("persons in two releases or more", "persons"),
@@ -53,24 +54,22 @@ def intersect(
 
 def _show(found: "Intersection", *, as_json: bool) -> None:
     """The figures as a table, and what they mean in sentences."""
-    from rich.table import Table
-
     from sfumato.attack.intersect.words import around, meaning
+    from sfumato.cli.attack.figures import print_figures
     from sfumato.cli.printing import console_of, print_json
 
     if as_json:
         print_json(found.as_json())
         return
     console, names = console_of(), [one.release for one in found.releases]
-    table = Table("all releases together", *found.columns)
-    for title, key in _FIGURES:
-        figures = [getattr(one, key) for one in found.columns.values()]
-        table.add_row(title, *("" if figure is None else f"{figure:,}" for figure in figures))
-    for place, name in enumerate(names):
-        alone = [one.alone[place] for one in found.columns.values()]
-        table.add_row(f"exposed by {name} alone", *("" if one is None else f"{one:,}" for one in alone))
-    console.print(table)
+    print_figures(console, "all releases together", {name: _figures(one, names) for name, one in found.columns.items()})
     for name, one in found.columns.items():
         console.print(" ".join(meaning(name, one, names)), soft_wrap=True)
     for sentence in (*around(found), *found.notes, found.assumes):
         console.print(sentence, soft_wrap=True)
+
+
+def _figures(found: "Narrowed", releases: list[str]) -> dict[str, str]:
+    figures = {title: getattr(found, key) for title, key in _FIGURES}
+    figures |= {f"exposed by {name} alone": alone for name, alone in zip(releases, found.alone, strict=True)}
+    return {title: "" if figure is None else f"{figure:,}" for title, figure in figures.items()}

@@ -7,6 +7,7 @@ import typer
 
 if TYPE_CHECKING:
     from sfumato.attack.minimality import Minimality
+    from sfumato.attack.minimality.found import Betrayed
 
 _FIGURES = (
     ("largest share of a class that the policy allows", "bound"),
@@ -57,25 +58,15 @@ def minimality(
 
 def _show(found: "Minimality", *, as_json: bool) -> None:
     """The figures as a table, and what they mean in sentences."""
-    from rich.table import Table
-
     from sfumato.attack.minimality.words import PROMISE
+    from sfumato.cli.attack.figures import print_figures
     from sfumato.cli.printing import console_of, print_json
-    from sfumato.page.words import percent
 
     if as_json:
         print_json(found.as_json())
         return
     console = console_of()
-    table = Table("minimality attack", *found.columns)
-    for title, key in _FIGURES:
-        figures = [None if found.unmeasured(one, key) else getattr(one, key) for one in found.columns.values()]
-        table.add_row(title, *("" if figure is None else percent(figure) for figure in figures))
-    beyond = [None if found.unmeasured(one, "beyond_bound") else one.beyond_bound for one in found.columns.values()]
-    table.add_row(
-        "rows of which one is surer than the bound", *("" if one is None else f"{one.rows:,}" for one in beyond)
-    )
-    console.print(table)
+    print_figures(console, "minimality attack", {name: _figures(found, one) for name, one in found.columns.items()})
     said: list[str] = []  # what was looked at is the same for all columns
     for one in found.tried():
         new = [sentence for sentence in one.says if sentence not in said]
@@ -83,3 +74,13 @@ def _show(found: "Minimality", *, as_json: bool) -> None:
         said += new
     for sentence in (found.assumes, PROMISE):
         console.print(sentence, soft_wrap=True)
+
+
+def _figures(found: "Minimality", column: "Betrayed") -> dict[str, str]:
+    """The figures of a column; nothing in place of those that are not known."""
+    from sfumato.page.words import percent
+
+    shares = {title: None if found.unmeasured(column, key) else getattr(column, key) for title, key in _FIGURES}
+    beyond = "" if found.unmeasured(column, "beyond_bound") else f"{column.beyond_bound.rows:,}"
+    shown = {title: "" if share is None else percent(share) for title, share in shares.items()}
+    return shown | {"rows of which one is surer than the bound": beyond}

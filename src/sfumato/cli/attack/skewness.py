@@ -37,22 +37,15 @@ def skewness(
 
 def _show(found: "Skewness", released: "Released", *, as_json: bool) -> None:
     """The figures as a table, the most telling classes, and what it means in sentences."""
-    from rich.table import Table
-
     from sfumato.attack.homogeneity.words import FINDS
+    from sfumato.cli.attack.figures import print_figures
     from sfumato.cli.printing import console_of, print_json
 
     if as_json:
         print_json(found.as_json())
         return
     console = console_of()
-    table = Table("skewness attack", *found.columns)
-    figures = [_figures(one) for one in found.columns.values()]
-    for title in figures[0]:
-        texts = [each[title] for each in figures]
-        if any(texts):
-            table.add_row(title, *texts)
-    console.print(table)
+    print_figures(console, "skewness attack", {name: _figures(one) for name, one in found.columns.items()})
     for (name, one), said in zip(found.columns.items(), found.tried(), strict=True):
         console.print(_classes(name, one, released))
         console.print(" ".join(said.says), soft_wrap=True)
