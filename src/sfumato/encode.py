@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.arrow import texts
 from sfumato.classes import Domain, IntArray
 from sfumato.coding import Coded, code
 from sfumato.hierarchy import Hierarchy, Spec
 from sfumato.keys import Codes, Packed, count, narrow, pack
 from sfumato.persons import nameless, ranks
 from sfumato.policy import Column, Policy, Role
+from sfumato.policy.columns import check_least
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 
@@ -26,13 +28,15 @@ _MANY = 1_000_000
 class Attribute:
     """A quasi-identifier: its column, its hierarchy over exactly the values that occur, and its weight.
 
-    `spec` is what the policy declares of it: ranges and sets have no levels besides the values and ``*``.
+    `spec` is what the policy declares of it: ranges and sets have no levels besides the values and ``*``. `least` is
+    the lowest level that may be published.
     """
 
     column: Coded
     hierarchy: Hierarchy
     weight: float
     spec: Spec
+    least: int = 0
 
     @property
     def name(self) -> str:
@@ -43,6 +47,16 @@ class Attribute:
     def frequencies(self) -> IntArray:
         """Rows per value."""
         return np.bincount(self.column.codes, minlength=self.column.width)
+
+    @cached_property
+    def permitted(self) -> "Attribute":
+        """As exactly as it may be told: the labels of its lowest level are its values, and lower levels are gone."""
+        if not self.least:
+            return self
+        tree, place = self.hierarchy.upward(self.least)
+        codes = narrow(place, len(tree.labels[0])).take(self.column.codes)
+        column = Coded(self.name, codes, tree.labels[0], texts(tree.labels[0]))
+        return Attribute(column, tree, self.weight, self.spec)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +104,16 @@ class Encoded:
             return self.sensitive[name]
         return code(Table(pa.table({name: self.plain[name]})), name)
 
+    @cached_property
+    def permitted(self) -> "Encoded":
+        """The table as exactly as it may be told: what is searched, so that nothing finer can be found."""
+        if not any(one.least for one in self.quasi):
+            return self
+        quasi = tuple(one.permitted for one in self.quasi)
+        named = {} if self.individual is None else {self.individual.name: self.individual}
+        known = {**self.sensitive, **named}
+        return replace(self, quasi=quasi, tuples=distinct(quasi, {name: known[name] for name in self.tuples.others}))
+
 
 def encode(table: Table, policy: Policy) -> Encoded:
     """Encode the quasi-identifiers, the sensitive columns and the individuals of a table."""
@@ -104,7 +128,7 @@ def encode(table: Table, policy: Policy) -> Encoded:
     plain = {column.name: table.arrow.column(column.name) for column in policy.plain}
     individual = None
     if policy.individual:
-        published = [*(one.column.codes for one in quasi), *(one.codes for one in sensitive.values()), *ranks(plain)]
+        published = [*(one.permitted.column.codes for one in quasi), *(one.codes for one in sensitive.values()), *ranks(plain)]
         individual = nameless(coded[policy.individual.name], published, Randomness(policy.search.seed, "persons"))
     looked_at = {name for model in policy.privacy for name in model.looks_at}
     domains = {
@@ -133,7 +157,8 @@ def attribute(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Attribute
     """A quasi-identifier with its hierarchy bound to the values that occur."""
     assert rules.hierarchy is not None  # noqa: S101 - the policy has checked it; this tells the type checker
     tree = rules.hierarchy.bind(column.texts, column=column.name, nulls=nulls)
-    return Attribute(column, tree, rules.weight, rules.hierarchy)
+    check_least(rules.least, tree.height, column=column.name)
+    return Attribute(column, tree, rules.weight, rules.hierarchy, rules.least)
 
 
 def domain(column: Coded, rules: Column, nulls: tuple[str, ...]) -> Domain:

@@ -1,8 +1,8 @@
 """What every kind of hierarchy is once it is bound to a column, and how it is put together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class Hierarchy:
     level 0 is the value itself, the last level the one root ``*``. `labels` are the labels of each level
     (``None`` is NULL). `loss` is the NCP of each label: leaves under it less one, over leaves in the domain
     less one. `ranks` are the places of the values in the domain's order, out of `places`; ``None`` and 0
-    where there is no order.
+    where there is no order. `below` levels were left out underneath (see :meth:`upward`); losses count them.
 
     >>> tree = build([["a", "b", "c"], ["vowel", "other", "other"]])
     >>> tree.matrix.tolist(), tree.labels[1], tree.loss[1].tolist()
@@ -35,6 +35,7 @@ class Hierarchy:
     loss: tuple[NDArray[np.float64], ...]
     ranks: NDArray[np.int64] | None
     places: int
+    below: int = 0
 
     @property
     def height(self) -> int:
@@ -44,6 +45,25 @@ class Hierarchy:
         1
         """
         return len(self.labels) - 1
+
+    def upward(self, level: int) -> tuple[Self, NDArray[np.int64]]:
+        """What is left from a level on, whose labels are the values then, in text order; and the new place of each value.
+
+        >>> left, places = build([["1", "2", "3"], ["odd", "even", "odd"]]).upward(1)
+        >>> left.labels, left.loss[0].tolist(), left.below, places.tolist()
+        ((('even', 'odd'), ('*',)), [0.0, 0.5], 1, [1, 0, 1])
+        """
+        texts, codes = self.labels[level], self.matrix[:, level]
+        found, first = np.unique(codes, return_index=True)  # of each label, a value under it
+        order = sorted(found.tolist(), key=lambda code: (texts[code] is None, texts[code] or ""))
+        place = np.zeros(len(texts), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        matrix = self.matrix[first[np.argsort(place[found])], level:]
+        matrix[:, 0] = np.arange(len(order))
+        labels = (tuple(texts[code] for code in order), *self.labels[level + 1 :])
+        loss = (self.loss[level][order], *self.loss[level + 1 :])
+        left = replace(self, matrix=matrix, labels=labels, loss=loss, ranks=None, places=0, below=self.below + level)
+        return left, place[codes]
 
 
 class Spec(Protocol):

@@ -30,7 +30,8 @@ def covers(
     """What goes into the column's entry, so that its published labels can be understood.
 
     `level` is that of all labels, where there is one; `nulls` are the texts that the policy reads as NULL; `most` is
-    how many leaves are listed at most.
+    how many leaves are listed at most: all of them with the policy at hand, and for the public none that is told more
+    exactly than the policy's `least` allows.
 
     >>> from sfumato.policy import Role
     >>> covers(Column("age", Role.QUASI, Intervals([5, 10], domain=[0, 119])), ["35-39"])
@@ -40,7 +41,9 @@ def covers(
     """
     match column.hierarchy:
         case File() as file:
-            return _file(_under(file, level, nulls), labels, _LISTED if most is None else most)
+            leaf = column.least if most is None else 0
+            under = _under(file, level, nulls, least=column.least, leaf=leaf)
+            return _file(under, labels, _LISTED if most is None else most)
         case Intervals() | Ranges() as numbers:
             return {"integers": numbers.whole} | ({"domain": list(numbers.domain)} if numbers.domain else {})
         case Dates() as dates:
@@ -73,13 +76,17 @@ def _file(under: dict[str, list[Label]], labels: Iterable[Label], most: int) -> 
     return {"covers": found} if found else {}
 
 
-def _under(file: File, level: int | None, nulls: Sequence[str]) -> dict[str, list[Label]]:
-    """The leaves under each label; one that stands on several levels means what it does on the lowest, unless told."""
+def _under(file: File, level: int | None, nulls: Sequence[str], *, least: int, leaf: int) -> dict[str, list[Label]]:
+    """The leaves under each label; one that stands on several levels means what it does on the lowest, unless told.
+
+    Labels are of the level `least` or higher, and the labels at `leaf` are the leaves.
+    """
     found: dict[str, list[Label]] = {}
-    levels = range(len(file.lines[0])) if level is None else (level, len(file.lines[0]) - 1)
+    levels = range(least, len(file.lines[0])) if level is None else (level, len(file.lines[0]) - 1)
     for height in levels:
         here: dict[str, list[Label]] = {}
         for cells in file.lines:
-            here.setdefault(cells[height], []).append(None if cells[0] in nulls else cells[0])
+            null = all(cell in nulls for cell in cells[: leaf + 1])
+            here.setdefault(cells[height], []).append(None if null else cells[leaf])
         found = {label: list(dict.fromkeys(leaves)) for label, leaves in here.items()} | found
     return found

@@ -28,6 +28,10 @@ def by_text(fits: Fits) -> Iterator[str]:
     """Columns with labels that look as if they stood for several values, and were compared by their text."""
     for name in fits.by:
         side = Side(fits.release.quasi[name].texts, fits.release.entry(name))
+        if side.coarse:
+            how = "so that other values fit all its labels: a policy says what they stand for"
+            yield f"Column '{name}' of {fits.release.name} tells no value exactly, {how} (--policy)."
+            continue
         label = next((one for one in side.labels if one is not None and _is_wide(one)), None)
         if side.kind == "values" and not side.entry.keys() & {"form", "covers"} and label is not None:
             how = "were compared by their text: a policy says what they stand for"

@@ -7,11 +7,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sfumato.errors import PolicyError
-from sfumato.hierarchy import Spec, Suppress, parse
+from sfumato.hierarchy import Mask, Spec, Suppress, parse
 from sfumato.policy.key import read_key
 from sfumato.policy.section import Section, among, as_table, dotted
 
-KEYS = ("role", "hierarchy", "weight", "key")
+KEYS = ("role", "hierarchy", "least", "weight", "key")
 
 
 class Role(StrEnum):
@@ -37,7 +37,8 @@ class Role(StrEnum):
 class Column:
     """One column of the table: its role, how it generalizes, and what its precision is worth.
 
-    `key` is the file of the key that pseudonyms are made under; without one they are random.
+    `key` is the file of the key that pseudonyms are made under; without one they are random. `least` is the lowest
+    level of the hierarchy that may be published, however many rows share a value.
 
     >>> Column("visits", Role.PLAIN).weight
     1.0
@@ -48,6 +49,7 @@ class Column:
     hierarchy: Spec | None = None
     weight: float = 1.0
     key: Path | None = None
+    least: int = 0
 
 
 def read_columns(value: object, *, folder: Path, levels: bool = True) -> Mapping[str, Column]:
@@ -70,7 +72,7 @@ def _column(name: str, value: object, folder: Path, *, levels: bool) -> Column:
     role = _role(section)
     hierarchy = _hierarchy(section, role, folder, levels=levels)
     file = read_key(section, individual=role is Role.INDIVIDUAL, folder=folder)
-    return Column(name, role, hierarchy, _weight(section, role), file)
+    return Column(name, role, hierarchy, _weight(section, role), file, _least(section, name, role, hierarchy))
 
 
 def _role(section: Section) -> Role:
@@ -107,3 +109,31 @@ def _weight(section: Section, role: Role) -> float:
         message = f"only a quasi-identifier has a weight, not a column of role {role}"
         raise PolicyError(message, key=section.path("weight"))
     return 1.0 if weight is None else float(weight)
+
+
+def _least(section: Section, name: str, role: Role, spec: Spec | None) -> int:
+    """The lowest level that may be published; checked against the hierarchy where that has its levels by itself."""
+    least = section.whole("least")
+    if least is not None and role is not Role.QUASI:
+        message = f"only a quasi-identifier has levels that are published, not a column of role {role}; leave it out"
+        raise PolicyError(message, key=section.path("least"))
+    if not least or spec is None:
+        return 0
+    if not spec.levelled:
+        way = "give intervals, dates, a mask or a file in place of ranges and sets"
+        raise PolicyError(f"the hierarchy has no levels; {way}", key=section.path("least"))
+    if not isinstance(spec, Mask) or spec.length is not None:  # the levels of a bare mask are known from the values
+        check_least(least, spec.bind((), column=name).height, column=name)
+    return least
+
+
+def check_least(least: int, height: int, *, column: str) -> None:
+    """Refuses a lowest level that the hierarchy of a column does not have.
+
+    >>> check_least(3, 2, column="zip")
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: columns.zip.least: is 3, and the hierarchy has levels 0 to 2, of which 2 is '*'; lower it
+    """
+    if least > height:
+        fault = f"is {least}, and the hierarchy has levels 0 to {height}, of which {height} is '*'"
+        raise PolicyError(f"{fault}; lower it", key=dotted("columns", column, "least"))

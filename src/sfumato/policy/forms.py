@@ -6,6 +6,7 @@ from sfumato.errors import PolicyError, listing
 from sfumato.models import Model
 from sfumato.policy.columns import Column, Role
 from sfumato.policy.rules import table_of, with_role
+from sfumato.policy.section import dotted
 
 
 def check_form(columns: Mapping[str, Column], privacy: Sequence[Model], document: Mapping[str, object]) -> None:
@@ -31,8 +32,17 @@ def check_form(columns: Mapping[str, Column], privacy: Sequence[Model], document
     if "ss" in publish and len(sensitive) == 1:
         why = "there is one sensitive column, and nothing to put together or apart; leave it out"
         raise PolicyError(why, key="publish.ss")
+    _check_least(form, columns)
     if form == "anatomy":
         anatomized(columns, privacy)
+
+
+def _check_least(form: object, columns: Mapping[str, Column]) -> None:
+    """Values as they are, where one must not be."""
+    kept = next((column.name for column in with_role(columns, Role.QUASI) if column.least), None)
+    if kept is not None:
+        why = f"{form} publishes quasi-identifiers as they are; leave it out, or publish generalized"
+        raise PolicyError(why, key=dotted("columns", kept, "least"))
 
 
 def anatomized(columns: Mapping[str, Column], privacy: Sequence[Model]) -> str:

@@ -77,11 +77,13 @@ def _columns() -> Json:
 def _column() -> Json:
     role = "identifier: never published; individual: whose row it is, published as a pseudonym; quasi: "
     role += "known to others, generalized; sensitive: what nobody may learn; plain: published as it is."
+    least = "The lowest level of the hierarchy that may be published, however many rows share a value."
     weight = "What the precision of this quasi-identifier is worth, relative to that of the others."
     key = "A file kept apart, under whose key a person has the same pseudonym in every release; left out, a random one."
     parts: Json = {
         "role": {"description": role, "enum": [str(name) for name in Role]},
         "hierarchy": hierarchy.SCHEMA,
+        "least": {"description": least, "type": "integer", "minimum": 0, "default": 0},
         "weight": {"description": weight, "type": "number", "minimum": 0, "default": 1},
         "key": _text(key, minLength=1),
     }
@@ -90,8 +92,8 @@ def _column() -> Json:
 
 
 def _asked_of(role: Role) -> Json:
-    may = {Role.QUASI: {"hierarchy", "weight"}, Role.SENSITIVE: {"hierarchy"}, Role.INDIVIDUAL: {"key"}}
-    never = [key for key in ("hierarchy", "weight", "key") if key not in may.get(role, set())]
+    may = {Role.QUASI: {"hierarchy", "least", "weight"}, Role.SENSITIVE: {"hierarchy"}, Role.INDIVIDUAL: {"key"}}
+    never = [key for key in ("hierarchy", "least", "weight", "key") if key not in may.get(role, set())]
     return {"properties": dict.fromkeys(never, False)}
 
 

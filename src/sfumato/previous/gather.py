@@ -16,7 +16,8 @@ from sfumato.previous.taxonomy import Path, Taxonomy, paths_of
 
 
 def star_of(encoded: Encoded, policy: Policy) -> Star:
-    """Read the earlier releases of a policy and tie them to the table."""
+    """Read the earlier releases of a policy and tie them to the table, as exactly as that may be told."""
+    encoded = encoded.permitted
     earlier = tuple(read_earlier(previous, policy.source) for previous in policy.previous)
     published = [name for name, column in policy.columns.items() if _is_matched(column)]
     apart = tuple(name for name in published if _untied(policy.columns[name].hierarchy))

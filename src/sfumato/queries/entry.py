@@ -43,6 +43,7 @@ _KEYS: dict[str, Callable[[Any], bool]] = {
     "dates": lambda value: _is_list(value, _is_text),
     "date_format": _is_text,
     "mask": _is_mask,
+    "least": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
 }
 
 

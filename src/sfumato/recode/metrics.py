@@ -26,8 +26,7 @@ class Distortion(Additive):
     name = "distortion"
 
     def __init__(self, encoded: Encoded) -> None:
-        heights = np.array([attribute.hierarchy.height for attribute in encoded.quasi])
-        super().__init__(encoded, _climbed, _weights(encoded) * heights)
+        super().__init__(encoded, _climbed, _weights(encoded) * _heights(encoded))
 
 
 class Height(Additive):
@@ -36,8 +35,7 @@ class Height(Additive):
     name = "height"
 
     def __init__(self, encoded: Encoded) -> None:
-        heights = np.array([float(attribute.hierarchy.height) for attribute in encoded.quasi])
-        super().__init__(encoded, _climbed, heights)
+        super().__init__(encoded, _climbed, _heights(encoded))
 
 
 class Precision(Additive):
@@ -130,11 +128,21 @@ def _weights(encoded: Encoded) -> FloatArray:
     return np.array([attribute.weight for attribute in encoded.quasi])
 
 
+def _heights(encoded: Encoded) -> FloatArray:
+    """Levels above the values that came in, those included that may not be published."""
+    return np.array([float(one.hierarchy.height + one.hierarchy.below) for one in encoded.quasi])
+
+
 def _climbed(attribute: Attribute, level: int) -> FloatArray:
-    return np.full(len(attribute.hierarchy.labels[level]), level / attribute.hierarchy.height)
+    tree = attribute.hierarchy
+    return np.full(len(tree.labels[level]), (level + tree.below) / (tree.height + tree.below))
 
 
 def _bits(attribute: Attribute, rows: int) -> float:
-    """Bits that the attribute tells of an average row: its entropy."""
+    """Bits that the attribute tells of an average row: its entropy.
+
+    Where levels may not be published, it is that of what may: every row has lost the same besides, published or not,
+    so that it makes no difference to what is best.
+    """
     shares = attribute.frequencies[attribute.frequencies > 0] / rows
     return float(-(shares * np.log2(shares)).sum())

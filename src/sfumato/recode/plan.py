@@ -82,6 +82,24 @@ def full_domain(encoded: Encoded, evaluator: Evaluator, node: Node, algorithm: s
     return Recoding(algorithm, labels, kept, grouped.classes.only(passing), levels)
 
 
+def raised(recoding: Recoding, encoded: Encoded, *, back: bool = False) -> Recoding:
+    """A recoding of the table as exactly as it may be told, with its levels counted from the values that came in.
+
+    With `back`, the way back: from there to the table as exactly as it may be told.
+    """
+    steps = {one.name: -one.least if back else one.least for one in encoded.quasi if one.least}
+    if not steps:
+        return recoding
+    labels = {name: _lifted(one, steps.get(name, 0)) for name, one in recoding.labels.items()}
+    levels = recoding.levels and {name: level + steps.get(name, 0) for name, level in recoding.levels.items()}
+    return replace(recoding, labels=labels, levels=levels)
+
+
+def _lifted(labels: Labels, steps: int) -> Labels:
+    level = None if labels.level is None else labels.level + steps
+    return replace(labels, climbed=labels.climbed + steps, level=level)
+
+
 def labels_at(attribute: Attribute, level: int) -> Labels:
     """A quasi-identifier with every value at its label of one level."""
     texts = attribute.hierarchy.labels[level]

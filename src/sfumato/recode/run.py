@@ -18,7 +18,7 @@ from sfumato.recode.lattice import check_size
 from sfumato.recode.local import local
 from sfumato.recode.metrics import METRICS
 from sfumato.recode.optimal import SAME, optimal
-from sfumato.recode.plan import Recoding, full_domain
+from sfumato.recode.plan import Recoding, full_domain, raised
 from sfumato.recode.samarati import samarati
 
 if TYPE_CHECKING:
@@ -32,8 +32,13 @@ def recode(
 ) -> Recoding:
     """The recoding that the policy's algorithm finds, or `Infeasible` with the reason and what would help.
 
-    `star` has the earlier releases, where a requirement is about the join with them.
+    `star` has the earlier releases, where a requirement is about the join with them. What is searched is the table as
+    exactly as it may be told; levels are those of the whole hierarchies again afterwards.
     """
+    return raised(_recoded(encoded.permitted, policy, progress, star=star), encoded)
+
+
+def _recoded(encoded: Encoded, policy: Policy, progress: Progress | None, *, star: "Star | None") -> Recoding:
     check_models(encoded, policy)
     name = policy.recoder
     if name in CUTS:

@@ -173,6 +173,8 @@ def _column(name: str, published: Published, recoding: Recoding, policy: Policy)
         return entry
     if recoding.levels is not None and recoding.group is None:
         entry["level"] = recoding.levels[name]
+    if policy.columns[name].least:
+        entry["least"] = policy.columns[name].least
     for told in tellings(recoding, policy):
         if name in told.columns:
             entry["form"] = told.form

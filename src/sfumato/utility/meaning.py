@@ -38,7 +38,7 @@ def _reader(attribute: Attribute, level: int | None, form: str) -> Callable[[Lab
 def _nodes(attribute: Attribute, level: int | None) -> dict[Label, Told]:
     """The labels of a tree; where several levels are looked at, the lowest that has a label says what it means."""
     tree, found = attribute.hierarchy, dict[Label, Told]()
-    for height in range(tree.height + 1) if level is None else [level]:
+    for height in range(attribute.least, tree.height + 1) if level is None else [level]:
         labels = tree.labels[height]
         covered = np.bincount(tree.matrix[:, height], weights=attribute.frequencies, minlength=len(labels))
         for label, rows, loss in zip(labels, covered.tolist(), tree.loss[height].tolist(), strict=True):

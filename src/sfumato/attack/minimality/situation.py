@@ -12,6 +12,7 @@ from sfumato.keys import number, pack
 from sfumato.policy import Policy
 from sfumato.recode import Recoding
 from sfumato.recode.evaluate import Requirement
+from sfumato.recode.plan import raised
 
 Sheets = tuple[tuple[str, ...], ...]
 """Sensitive columns that are published side by side, so that a row of theirs is moved as one."""
@@ -37,7 +38,11 @@ class Situation:
     def of(
         cls, encoded: Encoded, recoding: Recoding, policy: Policy, *, most: int, rng: np.random.Generator
     ) -> "Situation":
-        """The published rows; of a larger table those of classes drawn at random, `most` rows at most."""
+        """The published rows; of a larger table those of classes drawn at random, `most` rows at most.
+
+        Whoever knows the policy knows what could not have been told more exactly, so that it is no alternative.
+        """
+        encoded, recoding = encoded.permitted, raised(recoding, encoded, back=True)
         owner = recoding.owner
         sizes = np.bincount(owner[owner >= 0])
         drawn = rng.permutation(np.flatnonzero(sizes <= most))

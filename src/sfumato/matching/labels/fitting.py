@@ -29,7 +29,8 @@ class Fitting(Protocol):
 def fitting(known: Side, shown: Side) -> Fitting | None:
     """How labels of two columns fit each other; nothing where nobody can say, and every label may fit every other.
 
-    A label that its release does not explain fits all: that is never wrong, if it is more than could be known.
+    A label that its release does not explain fits all: that is never wrong, if it is more than could be known. So does
+    a value that a release may lack because it must not tell it so exactly.
 
     >>> known = Side(["37", "52", None], {})
     >>> found = fitting(known, Side(["30-39", "*", None], {"integers": True}))
@@ -41,7 +42,17 @@ def fitting(known: Side, shown: Side) -> Fitting | None:
         return None
     if kinds == {MASK} and known.entry["mask"]["side"] != shown.entry["mask"]["side"]:
         return None
-    return _Listed(known.leaves(), shown.leaves()) if kinds == {VALUES} else spanned(known, shown)
+    if kinds == {VALUES}:
+        return _Listed(_under(known, shown), _under(shown, known))
+    return spanned(known, shown)
+
+
+def _under(side: Side, other: Side) -> list[Sequence[Label] | None]:
+    """The values under each label; nothing for one of which the other side cannot say what it has it under."""
+    if not other.coarse:
+        return side.leaves()
+    listed = {leaf for one in other.leaves() for leaf in one or ()}
+    return [one if one and listed.issuperset(one) else None for one in side.leaves()]
 
 
 def unexplained(side: Side) -> Label:

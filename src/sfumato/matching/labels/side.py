@@ -29,6 +29,15 @@ class Side:
         keys = {"integers": NUMBERS, "dates": DATES, "mask": MASK}
         return next((kind for key, kind in keys.items() if key in self.entry), VALUES)
 
+    @property
+    def coarse(self) -> bool:
+        """Whether the values of a hierarchy file are listed no more exactly than it may be told.
+
+        >>> Side([], {"least": 1}).coarse, Side([], {"least": 1, "dates": ["year"]}).coarse
+        (True, False)
+        """
+        return self.kind == VALUES and bool(self.entry.get("least"))
+
     def leaves(self) -> list[Sequence[Label] | None]:
         """The values under each label, where they are listed; nothing where it may stand for any, or is not explained.
 

@@ -110,7 +110,8 @@ def _reader(side: Side, other: Side) -> Reader:
 def _told(side: Side, read: Reader) -> list[Told]:
     """The spans of each label; of values that are no such thing there are none."""
     if side.kind == VALUES:
-        return [None if leaves is None else list(_spans(leaves, read)) for leaves in side.leaves()]
+        found = [None if leaves is None else list(_spans(leaves, read)) for leaves in side.leaves()]
+        return [one or None for one in found] if side.coarse else found
     spans = [NULL if label is None else None if label == ROOT else read(label) for label in side.labels]
     return [None if span is None else [span] for span in spans]
 

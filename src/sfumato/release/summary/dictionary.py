@@ -47,6 +47,7 @@ def _labels(entry: Entry) -> str:
     parts = [
         *([plural(many, "label")] if many is not None else []),
         *([f"level {entry['level']} of its hierarchy"] if entry.get("level") else []),
+        *([f"never told below level {entry['least']}"] if "least" in entry else []),
         *(["declared from {} to {}".format(*entry["domain"])] if "domain" in entry else []),
         *([f"in table {entry['table']}"] if "table" in entry else []),
     ]

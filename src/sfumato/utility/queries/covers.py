@@ -75,7 +75,7 @@ def _finder(
 def _nodes(attribute: Attribute, level: int | None) -> tuple[IntArray, Callable[[Label], Run]]:
     """A tree; where several levels are looked at, the lowest that has a label says what it covers."""
     tree, runs, lists = attribute.hierarchy, dict[Label, Run](), list[IntArray]()
-    for height in range(tree.height + 1) if level is None else [level]:
+    for height in range(attribute.least, tree.height + 1) if level is None else [level]:
         codes, labels = tree.matrix[:, height], tree.labels[height]
         ends = len(codes) * len(lists) + np.cumsum(np.bincount(codes, minlength=len(labels)))
         starts = np.concatenate([[len(codes) * len(lists)], ends[:-1]])

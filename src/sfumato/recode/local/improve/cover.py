@@ -143,7 +143,8 @@ class Cover:
         cost, heads = np.zeros(len(runs.starts)), runs.heads
         for axis, step, codes, known in zip(self.problem.axes, node, self.waiting.codes, self.costs, strict=True):
             if known is not None:
-                cost += known[step].take(codes.take(heads)) if step else 0.0
+                raw = step == 0 and not axis.attribute.hierarchy.below  # values as they came cost nothing
+                cost += 0.0 if raw else known[step].take(codes.take(heads))
             elif len(cost):
                 self.budget -= _COUNTED * len(runs.lines) * axis.single.shape[1]
                 single = axis.single.take(codes.take(runs.lines), axis=0)
