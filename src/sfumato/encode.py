@@ -128,7 +128,11 @@ def encode(table: Table, policy: Policy) -> Encoded:
     plain = {column.name: table.arrow.column(column.name) for column in policy.plain}
     individual = None
     if policy.individual:
-        published = [*(one.permitted.column.codes for one in quasi), *(one.codes for one in sensitive.values()), *ranks(plain)]
+        published = [
+            *(one.permitted.column.codes for one in quasi),
+            *(one.codes for one in sensitive.values()),
+            *ranks(plain),
+        ]
         individual = nameless(coded[policy.individual.name], published, Randomness(policy.search.seed, "persons"))
     looked_at = {name for model in policy.privacy for name in model.looks_at}
     domains = {

@@ -47,7 +47,7 @@ class Hierarchy:
         return len(self.labels) - 1
 
     def upward(self, level: int) -> tuple[Self, NDArray[np.int64]]:
-        """What is left from a level on, whose labels are the values then, in text order; and the new place of each value.
+        """What is left from a level on, its labels as values in text order; and the new place of each value.
 
         >>> left, places = build([["1", "2", "3"], ["odd", "even", "odd"]]).upward(1)
         >>> left.labels, left.loss[0].tolist(), left.below, places.tolist()

@@ -132,7 +132,8 @@ def check_least(least: int, height: int, *, column: str) -> None:
 
     >>> check_least(3, 2, column="zip")
     Traceback (most recent call last):
-    sfumato.errors.PolicyError: columns.zip.least: is 3, and the hierarchy has levels 0 to 2, of which 2 is '*'; lower it
+    sfumato.errors.PolicyError: columns.zip.least: is 3, and the hierarchy has levels 0 to 2, of which 2 is '*';
+    lower it
     """
     if least > height:
         fault = f"is {least}, and the hierarchy has levels 0 to {height}, of which {height} is '*'"
