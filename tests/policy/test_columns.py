@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pyarrow as pa
 import pytest
 
+from sfumato import anonymize
 from sfumato.errors import PolicyError
 from sfumato.policy import Column, Role, load, schema
 
@@ -247,3 +249,51 @@ def _keyed(name: str) -> str:
         f'[columns]\nperson = {{ role = "individual", key = "{name}" }}\n'
         'age = { role = "quasi", hierarchy = "suppress" }\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
     )
+
+
+def test_the_lowest_level_is_read(good: dict[str, Any]) -> None:
+    """A quasi-identifier may have a lowest level, up to that of the star; the schema knows it."""
+    for least in (0, 1, 4):
+        good["columns"]["age"]["least"] = least
+        jsonschema.validate(good, schema())
+        assert load(good).columns["age"].least == least
+    assert load(good).columns["sex"].least == 0
+
+
+@pytest.mark.parametrize("least", [-1, 1.5, True, "year"])
+def test_the_lowest_level_is_a_whole_number(refused: Refused, least: object) -> None:
+    """What is no level is refused."""
+    message = refused("columns", "age", "least", to=least, key="columns.age.least")
+    assert message.startswith("must be a whole number of at least 0")
+
+
+def test_the_lowest_level_is_one_of_the_hierarchy(refused: Refused) -> None:
+    """A level that the hierarchy does not have is refused, with those that it has."""
+    message = refused("columns", "age", "least", to=5, key="columns.age.least")
+    assert message == "is 5, and the hierarchy has levels 0 to 4, of which 4 is '*'; lower it"
+
+
+def test_the_levels_of_a_mask_are_known_from_the_values() -> None:
+    """Without a length, a mask has as many levels as its longest value has characters: the table decides."""
+    mask = {"role": "quasi", "hierarchy": {"mask": "right"}, "least": 3}
+    policy = {"columns": {"zip": mask}, "privacy": [{"model": "k-anonymity", "k": 1}]}
+    assert anonymize(pa.table({"zip": ["4350", "12"]}), policy).table["zip"].to_pylist().count("4***") == 1
+    with pytest.raises(PolicyError, match=r"columns.zip.least: is 3, and the hierarchy has levels 0 to 2"):
+        anonymize(pa.table({"zip": ["43", "12"]}), policy)
+
+
+def test_only_quasi_identifiers_have_a_lowest_level(refused: Refused) -> None:
+    """What is published as it is, or not at all, has no lowest level."""
+    message = refused("columns", "visits", "least", to=1, key="columns.visits.least")
+    assert message == (
+        "only a quasi-identifier has levels that are published, not a column of role plain; leave it out"
+    )
+
+
+@pytest.mark.parametrize("hierarchy", ["sets", {"ranges": True}])
+def test_no_lowest_level_without_levels(good: dict[str, Any], hierarchy: object) -> None:
+    """Ranges and sets have no levels: the error says what has."""
+    good["columns"]["age"] = {"role": "quasi", "hierarchy": hierarchy, "least": 1}
+    good["algorithm"] = {}
+    with pytest.raises(PolicyError, match=r"columns.age.least: the hierarchy has no levels; give intervals, dates"):
+        load(good)

@@ -98,3 +98,11 @@ def test_anatomy_needs_no_hierarchies(good: dict[str, Any]) -> None:
     good["publish"], good["algorithm"] = {"form": "anatomy"}, {}
     assert load(good).quasi[0].hierarchy is not None
     assert check.is_valid(good)
+
+
+def test_two_tables_publish_values_as_they_are(split: dict[str, Any]) -> None:
+    """A column that must not be told exactly has no place in a form that does."""
+    split["columns"]["age"]["least"] = 1
+    assert _refusal(split) == (
+        "columns.age.least: lossy-join publishes quasi-identifiers as they are; leave it out, or publish generalized"
+    )
