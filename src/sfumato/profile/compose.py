@@ -35,7 +35,8 @@ class Column:
         """What [columns] has of it."""
         if self.tree is None:
             return {"role": str(self.guess.role)}
-        return {"role": str(self.guess.role), "hierarchy": self.file or self.tree.written}
+        least = {"least": self.tree.least} if self.tree.least else {}
+        return {"role": str(self.guess.role), "hierarchy": self.file or self.tree.written, **least}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -62,7 +62,7 @@ def propose(
     rule, found, target = preset_of(preset), profile(Path(path)), Path(policy)
     roles = _roles(found, rule)
     k = class_size(rule, persons(found, roles)[1])
-    columns = _planted(found, roles, k, f"{target.stem}-hierarchies")
+    columns = _planted(found, roles, _Planter(rule, k, ("", *found.opened.null)), f"{target.stem}-hierarchies")
     quasi = [name for name, guess in roles.items() if guess.role is Role.QUASI]
     source = os.path.relpath(Path(path).resolve(), target.resolve().parent)
     draft = Draft(found, rule, columns, requirement(found, roles, rule), source, found.unique(quasi))
@@ -87,23 +87,34 @@ def _roles(found: Profile, rule: Preset) -> dict[str, Guess]:
     return roles | {first.name: replace(roles[first.name], role=Role.QUASI, reason=why, check=True)}
 
 
-def _planted(found: Profile, roles: dict[str, Guess], k: int, folder: str) -> tuple[Column, ...]:
+def _planted(found: Profile, roles: dict[str, Guess], planter: "_Planter", folder: str) -> tuple[Column, ...]:
     """The columns with their hierarchies, each tried on the values that it is for."""
-    nulls = ("", *found.opened.null)
-    trees = {facts.name: _tree(facts, roles[facts.name], k, nulls) for facts in found.columns}
+    trees = {facts.name: planter.tree(facts, roles[facts.name]) for facts in found.columns}
     files = file_names([name for name, tree in trees.items() if tree and tree.lines], folder)
     return tuple(
         Column(facts, roles[facts.name], trees[facts.name], files.get(facts.name, "")) for facts in found.columns
     )
 
 
-def _tree(facts: Facts, guess: Guess, k: int, nulls: tuple[str, ...]) -> Tree | None:
-    if guess.role is Role.SENSITIVE and facts.shape.numbers is not None:
-        return _order(facts, nulls)
-    if guess.role is not Role.QUASI:
-        return None
-    tree = tree_of(facts, k, nulls)
-    return tree if _binds(tree, facts, nulls) else SUPPRESS
+@dataclass(frozen=True)
+class _Planter:
+    """What hierarchies depend on besides the column: the preset, k, and the texts that are read as missing."""
+
+    rule: Preset
+    k: int
+    nulls: tuple[str, ...]
+
+    def tree(self, facts: Facts, guess: Guess) -> Tree | None:
+        """The hierarchy of a column, if it is to have one."""
+        if guess.role is Role.SENSITIVE and facts.shape.numbers is not None:
+            return _order(facts, self.nulls)
+        if guess.role is not Role.QUASI:
+            return None
+        tree = self.rule.tree(facts) or tree_of(facts, self.k, self.nulls)
+        if _binds(tree, facts, self.nulls):
+            return tree
+        # what must not be told exactly is then not told at all
+        return replace(SUPPRESS, check=True, least=1) if tree.least else SUPPRESS
 
 
 def _order(facts: Facts, nulls: tuple[str, ...]) -> Tree | None:

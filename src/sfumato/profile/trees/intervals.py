@@ -52,7 +52,7 @@ def interval_tree(facts: Facts, nulls: tuple[str, ...]) -> Tree:
     if max(abs(numbers.low), abs(numbers.high)) > _EXACT:
         return suppressed("numbers of so many digits are rather names than measures")
     known = _known(facts, numbers)
-    keys = _declared(known, numbers) if known else _proposed(numbers)
+    keys = declared(known, numbers) if known else _proposed(numbers)
     why = f"intervals over {_said(keys)}" if known is None else f"{known.said} of {_said(keys)}"
     if known is None:
         why += ", a guess that is round on purpose: declare what values there can be"
@@ -73,7 +73,8 @@ def _known(facts: Facts, numbers: Numbers) -> Known | None:
     return known if known and known.domain[0] <= low and high <= known.domain[1] else None
 
 
-def _declared(known: Known, numbers: Numbers) -> dict[str, Any]:
+def declared(known: Known, numbers: Numbers) -> dict[str, Any]:
+    """The keys of intervals over a known domain."""
     low, high = known.domain
     keys: dict[str, Any] = {"intervals": list(known.widths), "domain": [tidy(low), tidy(high)]}
     if numbers.low < low:

@@ -13,13 +13,15 @@ MOST_LINES = 20_000
 class Tree:
     """What stands after ``hierarchy =``, why, and whether somebody should look at it.
 
-    Where `lines` are given they are the file of the hierarchy, and `written` is not used.
+    Where `lines` are given they are the file of the hierarchy, and `written` is not used. `least` is the lowest level
+    that may be published.
     """
 
     written: Any = "suppress"
     why: str = ""
     check: bool = False
     lines: tuple[tuple[str, ...], ...] = ()
+    least: int = 0
 
 
 SUPPRESS = Tree("suppress", "the value or nothing")
