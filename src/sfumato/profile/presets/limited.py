@@ -8,6 +8,8 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pyarrow.compute as pc
+
 from sfumato.hierarchy.units import UNITS
 from sfumato.profile.facts import Facts
 from sfumato.profile.kinds import Kind
@@ -55,20 +57,24 @@ def _digits(facts: Facts) -> Tree | str | None:
 
 
 def _years(facts: Facts) -> Tree | str:
-    """The years of dates; those of birth that tell an age above 89 together."""
+    """The years of dates; those that tell an age above 89 together, whatever the column is called."""
     moments = facts.shape.moments
     assert moments is not None  # noqa: S101 - only columns of dates come here
+    if moments.short:
+        return f"(C) years of two digits, which may tell an age above {_OLDEST}; left out. Write them with four"
     first = _first_year()
-    if facts.concept == "birth" and (moments.short or facts.values.distinct > MOST_LINES):
-        return f"(C) dates of birth, of which nobody can tell here whether some are before {first}; left out"
-    if facts.concept == "birth":
-        born = {text: _year(text, moments) for text in sorted(facts.values.listed())}
-        if min(born.values()) < first:
-            return _born(born, first)
+    if _earliest(facts) < first:
+        return _together(facts, moments, first)
     tree = calendar_tree(facts, ())
     if not tree.lines and not isinstance(tree.written, dict):
         return "(C) dates may be told to the year only; left out. Write them in one format, and they can stay"
     return replace(tree, why=f"(C) no more exactly than the year: {tree.why}", least=_year_level(tree))
+
+
+def _earliest(facts: Facts) -> int:
+    """The first year of dates, which is the first number of four digits in each."""
+    found = pc.extract_regex(facts.values.texts, r"(?P<year>[0-9]{4})")
+    return min(int(year or 0) for year in pc.struct_field(found, [0]).unique().to_pylist())
 
 
 def _year_level(tree: Tree) -> int:
@@ -76,14 +82,17 @@ def _year_level(tree: Tree) -> int:
     return len(tree.lines[0]) - 3 if tree.lines else tree.written["dates"].index("year") + 1
 
 
-def _born(born: dict[str, int], first: int) -> Tree:
-    """Years and decades from `first` on; everybody older under one label."""
+def _together(facts: Facts, moments: Moments, first: int) -> Tree | str:
+    """Years and decades from `first` on, and everything before under one label."""
+    if facts.values.distinct > MOST_LINES:
+        return f"(C) some dates are before {first}, and too many to list; left out. Make a column of years"
     older = f"<{first}"
+    born = {text: _year(text, moments) for text in sorted(facts.values.listed())}
     lines = tuple(
         (text, older, older, "*") if year < first else (text, str(year), _decade(year), "*")
         for text, year in born.items()
     )
-    why = f"(C) years of birth, those before {first} together: they tell ages above {_OLDEST}"
+    why = f"(C) years, those before {first} together: of birth they would tell ages above {_OLDEST}"
     return Tree("", why, check=True, lines=lines, least=1)
 
 
@@ -117,19 +126,19 @@ def _ages_as_text(facts: Facts) -> str | None:
 
 
 def _numbers_of_years(facts: Facts) -> Tree | str | None:
-    """Years as numbers; those of birth that tell an age above 89 together."""
+    """Years as numbers; those that tell an age above 89 together."""
     numbers = facts.shape.numbers
     if numbers is None:
         return None
     if numbers.low < 1000:
         return "(C) a day or month of a date; left out. Only the year may be told"
     first = _first_year()
-    if facts.concept != "birth" or numbers.low >= first:
+    if numbers.low >= first:
         return None
     if not numbers.whole or numbers.style != "point":
-        return f"(C) years of birth that tell an age above {_OLDEST}; left out. Write them as whole numbers"
+        return f"(C) years that may tell an age above {_OLDEST}; left out. Write them as whole numbers"
     keys = declared(Known((1900, 2100), (1, 5, 10, 50), "years"), numbers) | {"bottom": first}
-    return Tree(keys, f"(C) years of birth, those before {first} together", least=1)
+    return Tree(keys, f"(C) years, those before {first} together", least=1)
 
 
 def _first_year() -> int:
