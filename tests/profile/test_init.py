@@ -170,3 +170,19 @@ def test_adult(tmp_path: Path) -> None:
     assert encoded.rows == 45_222
     assert [column.name for column in policy.sensitive] == ["capital-gain", "capital-loss", "salary-class"]
     assert {column.name for column in policy.quasi} >= {"age", "sex", "race", "native-country", "fnlwgt"}
+
+
+def test_a_rare_value_stands_in_no_public_byte(runs: Runs, tmp_path: Path) -> None:
+    """The one bishop of the table is told as somebody rare, and the dictionary of the release lists no bishop."""
+    jobs = ["cook"] * 40 + ["nurse"] * 40 + ["clerk"] * 40 + ["smith"] * 4 + ["tailor"] * 5 + ["canary-bishop"]
+    lines = [f"{job},{20 + place % 9},{place % 3}" for place, job in enumerate(jobs)]
+    (tmp_path / "people.csv").write_text("\n".join(["job,age,ward", *lines]) + "\n", encoding="utf-8")
+    policy = tmp_path / "policy.toml"
+    assert runs("init", tmp_path / "people.csv", "--out", policy).code == 0
+    text = policy.read_text(encoding="utf-8")
+    assert "job.csv" in text
+    policy.write_text(text.replace("suppression = 0.02", "suppression = 0.0"), encoding="utf-8")
+    assert runs("anonymize", policy, "--out", tmp_path / "release").code == 0
+    for file in (tmp_path / "release" / "public").iterdir():
+        assert b"canary-bishop" not in file.read_bytes(), file.name
+    assert '"rare"' in (tmp_path / "release" / "public" / "manifest.json").read_text(encoding="utf-8")

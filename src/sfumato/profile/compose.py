@@ -35,7 +35,7 @@ class Column:
         """What [columns] has of it."""
         if self.tree is None:
             return {"role": str(self.guess.role)}
-        least = {"least": self.tree.least} if self.tree.least else {}
+        least = {"least": self.tree.least} if self.tree.least and self.guess.role is Role.QUASI else {}
         return {"role": str(self.guess.role), "hierarchy": self.file or self.tree.written, **least}
 
 

@@ -54,8 +54,8 @@ def _show(found: "Homogeneity", *, as_json: bool) -> None:
         return
     console = console_of()
     print_figures(console, "homogeneity attack", {name: _figures(one) for name, one in found.columns.items()})
-    for one in found.tried():
-        console.print(" ".join(one.says), soft_wrap=True)
+    for name, one in zip(found.columns, found.tried(), strict=True):
+        console.print(f"{name}: {' '.join(one.says)}", soft_wrap=True)
     console.print(FINDS, soft_wrap=True)
 
 

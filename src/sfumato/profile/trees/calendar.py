@@ -43,7 +43,7 @@ def _in_file(facts: Facts, moments: Moments, nulls: tuple[str, ...]) -> Tree:
     why = f"dates in {len(moments.formats)} formats, by a file; write them in one and the calendar will do"
     if doubtful:
         why += ". Days and months can be mistaken in some, so that there is no level of months"
-    return Tree("", why, check=True, lines=tuple(_line(text, moments, units) for text in texts))
+    return Tree("", why, check=True, lines=tuple(_line(text, moments, units) for text in texts), least=1)
 
 
 def _line(text: str, moments: Moments, units: tuple[str, ...]) -> tuple[str, ...]:

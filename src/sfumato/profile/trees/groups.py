@@ -1,7 +1,9 @@
 """Categories: frequent values stand for themselves, rare ones come together, and then all by their first letters.
 
-No label names a rare value: whoever reads "other A to F" learns of no value that was in the table. Groups are made so
-that each has enough rows. What they mean only somebody who knows the values can say: the file is there to be edited.
+No label names a rare value: whoever reads "other A to F" learns of no value that was in the table. Values of very few
+rows are told together at the least, since the manifest lists what labels of a file stand for: nobody should find a
+value there that only rows hold which were left out. Groups are made so that each has enough rows. What they mean only
+somebody who knows the values can say: the file is there to be edited.
 """
 
 import unicodedata
@@ -27,44 +29,69 @@ def group_tree(facts: Facts, k: int, nulls: tuple[str, ...]) -> Tree:
     if not may_be_listed(facts, nulls):
         return suppressed(unlisted(facts))
     counts = dict(zip(facts.values.listed(), facts.values.counts.tolist(), strict=True))
-    lines = group_lines(counts, max(2 * k, -(-facts.values.rows // _SHARE)))
+    few, lines = _rare(counts, 2 * k), group_lines(counts, 2 * k, max(2 * k, -(-facts.values.rows // _SHARE)))
     if not lines:
         return SUPPRESS
     why = "groups of enough rows, by frequency and first letter: edit the file so that they mean something"
-    return Tree("", why, lines=lines)
+    return Tree("", f"{why}; {_rarest(few)}" if few else why, lines=lines, least=1 if few else 0)
 
 
-def group_lines(counts: dict[str, int], least: int) -> tuple[tuple[str, ...], ...]:
-    """The lines of the file: value, group, larger group and root; without levels that would change nothing.
+def _rarest(few: dict[str, int]) -> str:
+    return f"{len(few):,} values of very few rows are never told apart"
 
-    >>> for line in group_lines({"cook": 30, "nurse": 40, "smith": 3, "tailor": 4, "usher": 20, "zoologist": 6}, 10):
+
+def group_lines(counts: dict[str, int], few: int, least: int) -> tuple[tuple[str, ...], ...]:
+    """The lines of the file: value, groups and root; without levels that would change nothing.
+
+    Values of fewer than `few` rows come together first, those of fewer than `least` next.
+
+    >>> counts = {"cook": 30, "nurse": 40, "smith": 3, "tailor": 8, "usher": 20, "vet": 14, "wright": 12}
+    >>> for line in group_lines(counts, 10, 15):
     ...     print(*line, sep=" < ")
-    cook < cook < up to M < *
-    nurse < nurse < N and after < *
-    smith < other < other < *
-    tailor < other < other < *
-    usher < usher < N and after < *
-    zoologist < other < other < *
+    cook < cook < cook < up to M < *
+    nurse < nurse < nurse < N and after < *
+    smith < rare < rare < other < *
+    tailor < rare < rare < other < *
+    usher < usher < usher < N and after < *
+    vet < vet < other < other < *
+    wright < wright < other < other < *
     """
-    rare = _rare(counts, least)
-    frequent = {value: rows for value, rows in counts.items() if value not in rare}
-    word = "other" if "other" not in {value.casefold() for value in counts} else "other values"
-    together = spans_of(rare, least)
-    first = {value: value for value in frequent}
-    first |= {value: word if len(together) == 1 else f"{word} {span_of(value, together).said}" for value in rare}
-    parts = _parts(frequent, least)
-    second = {value: span_of(value, parts).said if len(parts) > 1 else value for value in frequent}
-    second |= dict.fromkeys(rare, word)
-    levels = [level for level in (first, second) if _tells(level, counts)]
-    if len(levels) == 2 and len(set(second.values())) >= len(set(first.values())):
-        levels = [first]
+    rarest, rare = _rare(counts, few), _rare(counts, least)
+    first = {value: _free("rare", counts) if value in rarest else value for value in counts}
+    second = first | _together({value: rows for value, rows in rare.items() if value not in rarest}, counts, least)
+    third = _letters({value: rows for value, rows in counts.items() if value not in rare}, least)
+    third |= dict.fromkeys(rare, _free("other", counts))
     order = sorted(counts, key=lambda value: (_letter(value), value))
+    levels = _telling([first, second, third], len(counts))
     return tuple((value, *(level[value] for level in levels), "*") for value in order) if levels else ()
 
 
-def _tells(level: dict[str, str], counts: dict[str, int]) -> bool:
-    """Whether a level has fewer labels than there are values, and more than the root."""
-    return 1 < len(set(level.values())) < len(counts)
+def _free(word: str, counts: dict[str, int]) -> str:
+    """A word for a group that is no value."""
+    return f"{word} values" if word in {value.casefold() for value in counts} else word
+
+
+def _together(rare: dict[str, int], counts: dict[str, int], least: int) -> dict[str, str]:
+    """The groups of values that are not frequent, by first letters where there are many."""
+    spans, word = spans_of(rare, least), _free("other", counts)
+    return {value: word if len(spans) == 1 else f"{word} {span_of(value, spans).said}" for value in rare}
+
+
+def _letters(frequent: dict[str, int], least: int) -> dict[str, str]:
+    """The groups of frequent values, by first letters."""
+    parts = _parts(frequent, least)
+    return {value: span_of(value, parts).said if len(parts) > 1 else value for value in frequent}
+
+
+def _telling(levels: list[dict[str, str]], values: int) -> list[dict[str, str]]:
+    """The levels that have fewer labels than the one before, and more than the root."""
+    kept: list[dict[str, str]] = []
+    for level in levels:
+        labels = len(set(level.values()))
+        if 1 < labels < values:
+            kept.append(level)
+            values = labels
+    return kept
 
 
 def _rare(counts: dict[str, int], least: int) -> dict[str, int]:

@@ -171,4 +171,4 @@ def _in_file(facts: Facts, keys: dict[str, Any], style: str, nulls: tuple[str, .
     }
     why = f"numbers with {mark}, in intervals by a file; write them with a point and intervals will do"
     order = sorted(texts, key=lambda text: (Fraction(plain[text]), text))
-    return Tree("", why, check=True, lines=tuple((text, *bins[plain[text]]) for text in order))
+    return Tree("", why, check=True, lines=tuple((text, *bins[plain[text]]) for text in order), least=1)
