@@ -15,7 +15,7 @@ from sfumato.persons import nameless, ranks
 from sfumato.policy.search import LOCAL
 from sfumato.randomness import Randomness
 from sfumato.release import anonymize
-from sfumato.release.release import prepare
+from sfumato.release.making import prepare
 
 
 def by_row(case: Case, folder: Path) -> dict[str, tuple[Any, ...]] | None:

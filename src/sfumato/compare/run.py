@@ -15,7 +15,7 @@ from sfumato.encode import Encoded, encode
 from sfumato.errors import InputError, PolicyError, SfumatoError
 from sfumato.policy import Policy, load
 from sfumato.release import prepare
-from sfumato.release.release import Progress
+from sfumato.release.making import Progress
 from sfumato.table import Table, from_frame, read
 
 Watch = Callable[[int, int, str], Progress | None]

@@ -15,6 +15,7 @@ from sfumato.split import of_recoding
 if TYPE_CHECKING:
     from sfumato.release.release import Release
 
+
 @dataclass(frozen=True, eq=False)
 class Attacks:
     """What each attack found; the learner's only where two tables are published.

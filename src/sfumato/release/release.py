@@ -1,6 +1,5 @@
-"""Release: a verified publication, in memory or in a folder; and `anonymize`, the way through the house."""
+"""Release: a verified publication, in memory or in a folder."""
 
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -8,24 +7,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.encode import Encoded, encode
-from sfumato.errors import InputError, NotVerified, PolicyError
-from sfumato.policy import Policy, load
-from sfumato.randomness import Randomness
-from sfumato.recode import Recoding, recode
+from sfumato.encode import Encoded
+from sfumato.errors import InputError, NotVerified
+from sfumato.policy import Policy
+from sfumato.recode import Recoding
 from sfumato.release import manifest, previous
 from sfumato.release.audit import audit
 from sfumato.release.concluding import conclude, measure_all, write_json
 from sfumato.release.folder import staged
-from sfumato.release.key_file import check_apart, check_names, key_of
+from sfumato.release.key_file import check_apart
 from sfumato.release.promised import promise
-from sfumato.release.published import Drawn, Published, Publisher
-from sfumato.release.tables import class_id, layout, publish
+from sfumato.release.published import Published
+from sfumato.release.tables import class_id, layout
+from sfumato.release.timing import timed
 from sfumato.release.warnings import warnings
 from sfumato.risk import DEFAULT_K, Persons, Risk, asked_k, persons_of, risk_of
-from sfumato.split import Tie, anatomy, lossy, of_recoding, ties
-from sfumato.table import Table, from_frame, read, repeats
-from sfumato.table.read import digest
+from sfumato.split import Tie, of_recoding, ties
+from sfumato.table import Table
 from sfumato.utility import Utility, measure
 from sfumato.verifier import Verdict, verify, verify_accounts, verify_table, verify_tables
 
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
     from sfumato.previous import Star
     from sfumato.release.attacks import Attacks
     from sfumato.release.seen.figures import Figures
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,7 +177,7 @@ class Release:
         public, private = stage / "public", stage / "private"
         public.mkdir()
         private.mkdir(mode=0o700)
-        with _timed(self.seconds, "write"):
+        with timed(self.seconds, "write"):
             files = {file: self._write_table(table, public / file) for file, table in self.tables.items()}
             account = manifest.draft(self.tables, self.recoding, self.policy, files)
             account |= previous.public(self.star, self.recoding)
@@ -191,9 +187,9 @@ class Release:
             record |= previous.private(self.star)
             write_json(public / "manifest.json", account)
             write_json(private / "audit.json", record)
-        with _timed(self.seconds, "verify"):
+        with timed(self.seconds, "verify"):
             self.__dict__["verdict"] = _passed(verify(stage))
-        with _timed(self.seconds, "write"):
+        with timed(self.seconds, "write"):
             measured.result()
             conclude(self, stage, account, record)
         _passed(verify_accounts(stage, self.verdict))
@@ -210,86 +206,6 @@ class Release:
         return path
 
 
-def anonymize(
-    data: Any, policy: "str | Path | Mapping[str, Any] | Policy", *, progress: Progress | None = None
-) -> Release:
-    """Make a release of a table under a policy.
-
-    `data` is a pandas or polars frame, an Arrow table, a DuckDB relation, a path, or ``None`` for the policy's
-    own source. Raises `Infeasible` where no release can meet the policy, an `InputError` where something is wrong
-    with the table, the policy or a hierarchy; returns nothing that the verifier has not passed.
-    """
-    release = prepare(data, policy, progress=progress)
-    release.verdict  # noqa: B018 - raises where the verifier does not pass it
-    return release
-
-
-def prepare(
-    data: Any,
-    policy: "str | Path | Mapping[str, Any] | Policy",
-    *,
-    progress: Progress | None = None,
-    encoded: Encoded | None = None,
-) -> Release:
-    """A release that has yet to be verified: `Release.save` does it on the files, `Release.table` in memory.
-
-    `data` may be a `Table`, too, and `encoded` the same encoded under this policy: for those who make many releases.
-    """
-    rules = load(policy)
-    key = key_of(rules, _path(data, rules))  # first of all, so that a bad one costs nobody a search
-    seconds: dict[str, float] = {}
-    # identifiers are counted, rows are shuffled and the input is hashed by the way: they need no lock of Python's
-    with ThreadPoolExecutor(2) as pool:
-        with _timed(seconds, "read"):
-            table = _table(data, rules)
-            repeated = pool.submit(repeats, table, rules)
-            encoded = encode(table, rules) if encoded is None else encoded
-            check_names(rules, encoded.individual)
-        with _timed(seconds, "search"):
-            number = len(layout(rules, table.arrow.column_names))
-            drawn = pool.submit(Drawn.for_tables, encoded, Randomness(rules.search.seed), number, key)
-            hashed = pool.submit(digest, table.path) if table.path else None
-            star = _star(encoded, rules) if rules.linkage else None
-            recoding = _recoded(encoded, rules, star, progress)
-    with _timed(seconds, "recode"):
-        tables = publish(Publisher(table, encoded, recoding, rules, drawn.result()))
-    input_digest = hashed.result() if hashed else None
-    return Release(rules, table, encoded, recoding, tables, input_digest, seconds, repeated.result(), star)
-
-
-def _star(encoded: Encoded, policy: Policy) -> "Star":
-    """The earlier releases, tied to the table."""
-    from sfumato.previous import star_of  # noqa: PLC0415 - only where a requirement is about a join
-
-    return star_of(encoded, policy)
-
-
-def _recoded(encoded: Encoded, policy: Policy, star: "Star | None", progress: Progress | None) -> Recoding:
-    """The recoding that the policy's form is made of."""
-    if policy.publish.form == "anatomy":
-        return anatomy(encoded, policy)
-    recoding = recode(encoded, policy, progress, star=star)
-    return lossy(encoded, recoding) if policy.publish.form == "lossy-join" else recoding
-
-
-def _table(data: Any, policy: Policy) -> Table:
-    if isinstance(data, Table):
-        return data
-    path = _path(data, policy)
-    if path is None and data is not None:
-        return from_frame(data, policy)
-    if path is None:
-        raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
-    return read(path, policy)
-
-
-def _path(data: Any, policy: Policy) -> Path | None:
-    """The file that the rows come from; none where the caller hands them in."""
-    if data is None:
-        return policy.source.path
-    return Path(data) if isinstance(data, str | Path) else None
-
-
 def _passed(verdict: Verdict) -> Verdict:
     """A verdict that is good, or a refusal: this is the gate."""
     if not verdict.satisfied:
@@ -297,16 +213,3 @@ def _passed(verdict: Verdict) -> Verdict:
             f"the verifier does not pass the release, so nothing was written: {'; '.join(verdict.complaints)}"
         )
     return verdict
-
-
-class _timed:  # noqa: N801 - reads like the verb it is
-    """Add the seconds of a block to an entry."""
-
-    def __init__(self, seconds: dict[str, float], name: str) -> None:
-        self.seconds, self.name = seconds, name
-
-    def __enter__(self) -> None:
-        self.start = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds[self.name] = self.seconds.get(self.name, 0.0) + time.perf_counter() - self.start

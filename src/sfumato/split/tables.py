@@ -70,7 +70,8 @@ def _among(known: IntArray, sizes: IntArray, ids: IntArray, file: str) -> IntArr
     """The places of class numbers among those of NSS, which must be the same, as often."""
     found, counts = np.unique(ids, return_counts=True)
     if not (np.array_equal(found, known) and np.array_equal(counts, sizes)):
-        raise DataError(f"{file} of the release has other classes than its first table, or other rows; it was changed")
+        why = f"{file} does not have as many rows of each class as the first table of the release"
+        raise DataError(f"{why}; it was changed after publication: see sfumato verify")
     return np.searchsorted(known, ids)
 
 

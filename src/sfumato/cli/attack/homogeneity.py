@@ -55,7 +55,8 @@ def _show(found: "Homogeneity", *, as_json: bool) -> None:
     console = console_of()
     print_figures(console, "homogeneity attack", {name: _figures(one) for name, one in found.columns.items()})
     for name, one in zip(found.columns, found.tried(), strict=True):
-        console.print(f"{name}: {' '.join(one.says)}", soft_wrap=True)
+        about = f"{name}: " if len(found.columns) > 1 else ""
+        console.print(about + " ".join(one.says), soft_wrap=True)
     console.print(FINDS, soft_wrap=True)
 
 
