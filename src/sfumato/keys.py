@@ -155,6 +155,18 @@ def starts(ordered: NDArray[Any]) -> IntArray:
     return np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
 
 
+def opened(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
+    """Ranges of places, each up to its `last` without it, as pairs of the number of a range and a place in it.
+
+    >>> [one.tolist() for one in opened(np.array([3, 0]), np.array([5, 1]))]
+    [[0, 0, 1], [3, 4, 0]]
+    """
+    length = last - first
+    number_of = np.repeat(np.arange(len(first)), length)
+    begin = np.cumsum(length) - length
+    return number_of, np.arange(len(number_of)) + (first - begin)[number_of]
+
+
 def hashed(numbers: NDArray[Any], salt: int) -> NDArray[np.uint64]:
     """Numbers spread over all words, by multiplying and folding; no secret, and no cryptography."""
     with np.errstate(over="ignore"):

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.attack import Original
+from sfumato.attack.definetti import Original
 from sfumato.classes import tally
 from sfumato.coding import code
 from sfumato.encode import plain_domain

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from sfumato.attack import QUICK, Attacked, Original, bounds, definetti
+from sfumato.attack.bound import bounds
+from sfumato.attack.definetti import QUICK, Attacked, Original, definetti
 from sfumato.datasets.adult import adult_folder
 from sfumato.datasets.adult_policies import LEFT_OUT
 from sfumato.encode import encode

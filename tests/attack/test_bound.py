@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.attack import bounds
+from sfumato.attack.bound import bounds
 from sfumato.policy import load
 
 Makes = Callable[..., Any]

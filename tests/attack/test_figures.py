@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.attack import Attacked, Bound, Effort, definetti
-from sfumato.attack.definetti import Beyond, Sampled
+from sfumato.attack.bound import Bound
+from sfumato.attack.definetti import Attacked, Beyond, Effort, Sampled, definetti
 from sfumato.errors import DataError
 
 Makes = Callable[..., Any]

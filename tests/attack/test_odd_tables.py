@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.attack import Bound, Effort, definetti
+from sfumato.attack.bound import Bound
+from sfumato.attack.definetti import Effort, definetti
 
 Makes = Callable[..., Any]
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.attack import Bound, definetti
+from sfumato.attack.bound import Bound
+from sfumato.attack.definetti import definetti
 from sfumato.attack.definetti.bag import bag_of
 from sfumato.attack.definetti.join import joined
 from sfumato.attack.definetti.people import people

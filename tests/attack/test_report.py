@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.attack import Attacked, Original, bounds, definetti
+from sfumato.attack.bound import bounds
+from sfumato.attack.definetti import Attacked, Original, definetti
 from sfumato.release import Release, prepare
 from sfumato.release.report.learner import learner
 from sfumato.split import of_recoding

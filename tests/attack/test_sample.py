@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.attack import Bound, Effort, definetti
-from sfumato.attack.definetti import bag, bins, sample
+from sfumato.attack.bound import Bound
+from sfumato.attack.definetti import Effort, bag, bins, definetti, sample
 from sfumato.attack.definetti.bag import bag_of
 from sfumato.attack.definetti.join import joined
 from sfumato.attack.definetti.people import People, people

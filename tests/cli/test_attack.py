@@ -79,7 +79,8 @@ def test_figures_as_json(runs: Runs, saves: Saves, original: Path, form: str, ki
 
 def test_files_give_the_figures_of_the_release_in_memory(runs: Runs, saves: Saves, original: Path) -> None:
     """What the command finds from the files is what the release tells while it is made; parts held out may differ."""
-    from sfumato.attack import Original, bounds, definetti
+    from sfumato.attack.bound import bounds
+    from sfumato.attack.definetti import Original, definetti
     from sfumato.release import prepare
     from sfumato.split import of_recoding
 

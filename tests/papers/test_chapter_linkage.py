@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sfumato import anonymize
-from sfumato.attack import Linked, link
+from sfumato.attack.link import Linked, link
 from sfumato.policy import load
 
 Runs = Callable[..., Any]

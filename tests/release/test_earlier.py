@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.attack import intersect
+from sfumato.attack.intersect import intersect
 from sfumato.datasets import hospital, hospital_policy
 from sfumato.policy import load
 from sfumato.release import anonymize

@@ -7,7 +7,7 @@ import pytest
 from pyarrow import csv
 
 import sfumato as sf
-from sfumato.attack import intersect
+from sfumato.attack.intersect import intersect
 from sfumato.datasets import hospital, hospital_policy
 from sfumato.errors import Infeasible
 from sfumato.ledger import Ledger, publication

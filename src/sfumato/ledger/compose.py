@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.attack import intersect
+from sfumato.attack.intersect import intersect
 from sfumato.errors import Infeasible
 from sfumato.ledger.entry import Entry
 from sfumato.release import Release

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.classes import IntArray
-from sfumato.keys import pack
+from sfumato.keys import opened, pack
 from sfumato.matching.column import Column
 
 
@@ -30,10 +30,8 @@ class Lookup:
 
     def places(self, start: int, end: int) -> tuple[IntArray, IntArray]:
         """The person, counted from `start`, and the line of each pair that fits; in the order of persons and lines."""
-        counts = self.candidates[start:end]
-        person = np.repeat(np.arange(end - start), counts)
-        first = np.repeat(self.begin[start:end] - (np.cumsum(counts) - counts), counts)
-        line = self.order[np.arange(len(person)) + first]
+        person, place = opened(self.begin[start:end], self.end[start:end])
+        line = self.order[place]
         for column in self.others:
             fits = column.pairs(person + start, line)
             person, line = person[fits], line[fits]

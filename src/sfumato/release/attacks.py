@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sfumato.attack import QUICK, Definetti, Original, bounds, definetti
-from sfumato.attack.definetti.words import tried as learnt
+from sfumato.attack.bound import bounds
 from sfumato.attack.homogeneity import Bags, Homogeneity, Skewness, allowed, homogeneity, skewness, told_of
 from sfumato.attack.known import Known, known_release
 from sfumato.attack.link import Linked, linked_release
@@ -13,6 +12,7 @@ from sfumato.attack.tried import Tried
 from sfumato.split import of_recoding
 
 if TYPE_CHECKING:
+    from sfumato.attack.definetti import Definetti
     from sfumato.release.release import Release
 
 
@@ -28,13 +28,13 @@ class Attacks:
     homogeneity: Homogeneity
     skewness: Skewness
     minimality: Minimality
-    definetti: Definetti | None
+    definetti: "Definetti | None"
     earlier: tuple[Tried, ...] = ()
 
     @property
     def tried(self) -> tuple[Tried, ...]:
         """All of them, a line each, and a line for each column where an attack is about columns."""
-        learner = () if self.definetti is None else learnt(self.definetti)
+        learner = () if self.definetti is None else _learnt(self.definetti)
         return (
             *self.link.tried(),
             *self.known.tried(),
@@ -65,6 +65,14 @@ def attacked(release: "Release") -> Attacks:
     )
 
 
-def _learner(release: "Release") -> Definetti:
+def _learner(release: "Release") -> "Definetti":
+    from sfumato.attack.definetti import QUICK, Original, definetti  # noqa: PLC0415 - only of two tables
+
     tables = of_recoding(release.encoded, release.recoding)
     return definetti(tables, Original.of_encoded(release.encoded), bounds(release.policy, tables), effort=QUICK)
+
+
+def _learnt(found: "Definetti") -> tuple[Tried, ...]:
+    from sfumato.attack.definetti.words import tried  # noqa: PLC0415 - as above
+
+    return tried(found)

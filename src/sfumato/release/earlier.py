@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.attack import intersect
-from sfumato.attack.intersect.words import tried
 from sfumato.attack.tried import Tried
 from sfumato.errors import InputError
 from sfumato.table import Table
@@ -36,6 +34,9 @@ def intersected(release: "Release", stage: Path) -> tuple[Tried, ...]:
     folders = {one.path.parent: one.name for one in earlier if (one.path.parent / "manifest.json").exists()}
     if not folders:
         return (_untried(FILES.format(names=", ".join(one.name for one in earlier))),)
+    from sfumato.attack.intersect import intersect  # noqa: PLC0415 - only where there are earlier releases
+    from sfumato.attack.intersect.words import tried  # noqa: PLC0415 - same
+
     try:
         found = intersect([stage, *folders], _people(release), policy=release.policy)
     except InputError as error:

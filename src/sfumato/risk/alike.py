@@ -3,7 +3,7 @@
 import numpy as np
 
 from sfumato.classes import BoolArray, IntArray
-from sfumato.keys import pack
+from sfumato.keys import opened, pack
 from sfumato.risk.subject import Lines
 
 _PATTERNS = 200
@@ -56,7 +56,7 @@ class Alike:
         for own in range(len(self.patterns)):
             rows, keys = np.flatnonzero(self.pattern == own), []
             for order, first, last in self._ranges(rows, own):
-                row, place = _opened(first, last)
+                row, place = opened(first, last)
                 keys.append(row * width + self.lines.person[order[place]])
             found[rows] = np.bincount(np.unique(np.concatenate(keys)) // width, minlength=len(rows))
         return found
@@ -80,15 +80,3 @@ def _sums(weights: IntArray, first: IntArray, last: IntArray) -> IntArray:
     upto = np.concatenate([[0], np.cumsum(weights)])
     sums: IntArray = upto[last] - upto[first]
     return sums
-
-
-def _opened(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
-    """Ranges as pairs of their number and a place in them.
-
-    >>> [one.tolist() for one in _opened(np.array([3, 0]), np.array([5, 1]))]
-    [[0, 0, 1], [3, 4, 0]]
-    """
-    length = last - first
-    row = np.repeat(np.arange(len(first)), length)
-    begin = np.cumsum(length) - length
-    return row, np.arange(int(length.sum())) - begin[row] + first[row]

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.classes import Classes, IntArray
 from sfumato.coding import code
 from sfumato.errors import DataError, listing
-from sfumato.keys import count, pack
+from sfumato.keys import count, opened, pack
 from sfumato.matching import Fits, People, Released, people_known
 from sfumato.matching.outside import Options, check_names, names_of, table_of
 from sfumato.risk.subject import Subject
@@ -104,9 +104,7 @@ class _Held:
         """Line and person as one number, for all who are on the tuples from `start` to `end`."""
         pairs = fits.lines(start, end)
         here = pairs.people + start
-        row = np.repeat(np.arange(len(here)), self.many[here])
-        begin = np.cumsum(self.many[here]) - self.many[here]
-        place = self.first[here][row] + np.arange(len(row)) - begin[row]
+        row, place = opened(self.first[here], self.first[here + 1])
         return np.unique(pairs.classes[row] * self.width + self.person[place])
 
 

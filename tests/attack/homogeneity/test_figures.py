@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.attack import bounds
+from sfumato.attack.bound import bounds
 from sfumato.attack.homogeneity import Bags, Gain, Told, allowed, homogeneity, skewness, told_by, told_of
 from sfumato.classes import Classes
 from sfumato.matching import read_released

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.attack import Intersection, intersect
+from sfumato.attack.intersect import Intersection, intersect
 
 Draws = Callable[..., Any]
 Publishes = Callable[..., Any]

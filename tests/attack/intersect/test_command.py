@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv
 
-from sfumato.attack import intersect
+from sfumato.attack.intersect import intersect
 from sfumato.errors import InputError
 
 Runs = Callable[..., Any]

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pytest
 
 import sfumato as sf
-from sfumato.attack import intersect
+from sfumato.attack.intersect import intersect
 from sfumato.datasets import hospital
 from sfumato.datasets.adult import adult_folder
 from sfumato.datasets.adult_policies import LEFT_OUT

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sfumato import anonymize
-from sfumato.attack import Known, known
+from sfumato.attack.known import Known, known
 from sfumato.attack.known.walk import Effort
 from sfumato.checks.covering import in_range, in_set
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato.attack import Known, known
+from sfumato.attack.known import Known, known
 
 
 def _bought(path: Path, values: int, *, rows: int = 1_500, items: int = 40) -> Known:

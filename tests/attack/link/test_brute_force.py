@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.attack import Linked, link
+from sfumato.attack.link import Linked, link
 from sfumato.matching import fits
 from sfumato.policy import load
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.attack import link
+from sfumato.attack.link import link
 from sfumato.errors import InputError
 
 Runs = Callable[..., Any]

@@ -7,8 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.attack import known, known_release, link, linked_release
+from sfumato.attack.known import known, known_release
 from sfumato.attack.known.walk import Effort
+from sfumato.attack.link import link, linked_release
 from sfumato.datasets import hospital, hospital_policy
 from sfumato.policy import Policy, load
 from sfumato.release import prepare

@@ -4,7 +4,6 @@ What the tables show of one class is how often each value stands in it, and no m
 together tells how values go with quasi-identifiers, and that makes some assignments likelier than others.
 """
 
-from sfumato.attack.definetti.bound import Bound, bounds
 from sfumato.attack.definetti.found import Attacked, Beyond, Definetti, Sampled
 from sfumato.attack.definetti.measure import QUICK, THOROUGH, Effort, definetti
 from sfumato.attack.definetti.truth import Original
@@ -14,11 +13,9 @@ __all__ = [
     "THOROUGH",
     "Attacked",
     "Beyond",
-    "Bound",
     "Definetti",
     "Effort",
     "Original",
     "Sampled",
-    "bounds",
     "definetti",
 ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.attack.definetti.bound import Bound
+from sfumato.attack.bound import Bound
 from sfumato.classes import BoolArray, Domain, Histogram, IntArray, tally
 
 VALUES = 10_000

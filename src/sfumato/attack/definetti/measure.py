@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.attack.bound import Bound
 from sfumato.attack.definetti.assign import assigned, trained
 from sfumato.attack.definetti.bag import bag_of
-from sfumato.attack.definetti.bound import Bound
 from sfumato.attack.definetti.found import Attacked, Beyond, Definetti, Sampled
 from sfumato.attack.definetti.guess import Guesses, within, without
 from sfumato.attack.definetti.people import people

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sfumato.attack.definetti.bound import Bound
+from sfumato.attack.bound import Bound
 from sfumato.attack.homogeneity.disclosure import Gain, disclosed
 from sfumato.attack.homogeneity.found import Homogeneity, Homogeneous, Skewed, Skewness, Telling
 from sfumato.attack.homogeneity.told import Told

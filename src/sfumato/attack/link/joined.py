@@ -112,10 +112,10 @@ def _own(release: Released) -> IntArray:
 
 def _named(release: Released) -> Any:
     """Which line has which persons, as a sparse matrix; nothing where rows carry no pseudonyms."""
-    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, and only needed where pseudonyms are
-
     if release.persons is None:
         return None
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, and only needed where pseudonyms are
+
     ones = np.ones(release.rows, dtype=np.int64)
     shape = (len(release.owner), int(release.persons.max(initial=0)) + 1)
     return csr_array((ones, (release.lines, release.persons)), shape=shape)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.attack.definetti.bound import Bound, bounds
+from sfumato.attack.bound import Bound, bounds
 from sfumato.attack.homogeneity.told import Bags, Told, told_of
 from sfumato.attack.minimality.basis import basis_of, obstacle, unknown
 from sfumato.attack.minimality.cells import cells

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from sfumato.attack.definetti.bound import bounds
+from sfumato.attack.bound import bounds
 from sfumato.attack.homogeneity.measure import homogeneity
 from sfumato.attack.homogeneity.told import Bags, Told
 from sfumato.attack.minimality.found import Betrayed, Beyond

@@ -8,7 +8,7 @@ import typer
 from sfumato.errors import InputError
 
 if TYPE_CHECKING:
-    from sfumato.attack import Definetti
+    from sfumato.attack.definetti import Definetti
 
 _FIGURES = (
     ("largest share of a class that the policy allows", "bound"),
@@ -31,8 +31,9 @@ def definetti(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Guess sensitive values by a learner trained on the two tables of a release, and count how often it is right."""
-    from sfumato.attack import Effort, Original, bounds
-    from sfumato.attack import definetti as tried
+    from sfumato.attack.bound import bounds
+    from sfumato.attack.definetti import Effort, Original
+    from sfumato.attack.definetti import definetti as tried
     from sfumato.cli.folder import opened
     from sfumato.split import of_files
     from sfumato.table import read

@@ -32,7 +32,7 @@ def homogeneity(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Guess that everybody holds the most frequent value of their class, and count how often that is right."""
-    from sfumato.attack import bounds
+    from sfumato.attack.bound import bounds
     from sfumato.attack.homogeneity import Bags, told_in
     from sfumato.attack.homogeneity import homogeneity as tried
     from sfumato.matching import read_released

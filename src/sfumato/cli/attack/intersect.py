@@ -42,7 +42,7 @@ def intersect(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Count, for each person, the sensitive values that are consistent with all releases taken together."""
-    from sfumato.attack import intersect as tried
+    from sfumato.attack.intersect import intersect as tried
     from sfumato.cli.printing import progress
     from sfumato.policy import load
 

@@ -41,7 +41,7 @@ def known(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Find the rows of people by values that are known of them, and count success over how many are."""
-    from sfumato.attack import known as tried
+    from sfumato.attack.known import known as tried
     from sfumato.attack.known.walk import Effort
     from sfumato.cli.printing import print_json, progress
     from sfumato.policy import load

@@ -39,7 +39,7 @@ def link(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Join a release with an outside table, and count whom and what that tells."""
-    from sfumato.attack import link as tried
+    from sfumato.attack.link import link as tried
     from sfumato.cli.printing import print_json, progress
     from sfumato.policy import load
 

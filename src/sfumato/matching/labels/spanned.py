@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.classes import BoolArray, IntArray
 from sfumato.hierarchy.base import ROOT, Label
+from sfumato.keys import opened
 from sfumato.matching.labels.side import DATES, MEANS, NUMBERS, VALUES, Side
 from sfumato.matching.labels.spans import Reader, Span, days, endless, masked, numbers, whole
 
@@ -34,9 +35,8 @@ class _Line:
     def only(self, places: IntArray) -> "_Line":
         """The spans of some labels."""
         ends = np.append(self.first, len(self.low))
-        counts = ends[places + 1] - ends[places]
-        first = np.cumsum(counts) - counts
-        chosen = np.arange(counts.sum()) - np.repeat(first - ends[places], counts)
+        label, chosen = opened(ends[places], ends[places + 1])
+        first = np.searchsorted(label, np.arange(len(places)))
         low, high, least, most = (part[chosen] for part in (self.low, self.high, self.least, self.most))
         return _Line(first, low, high, least, most, self.every[places])
 

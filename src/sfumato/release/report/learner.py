@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sfumato.attack import Attacked
+from sfumato.attack.definetti import Attacked
 from sfumato.attack.definetti.words import PROMISE, meaning, sampling
 from sfumato.page.bars import bar
 from sfumato.page.markup import Markup, name, note, paragraph, section, table, tag
