@@ -1,6 +1,7 @@
 """``sfumato anonymize``: a policy in, a verified release out."""
 
 from pathlib import Path
+from threading import Thread
 from typing import Annotated
 
 import typer
@@ -28,6 +29,7 @@ def anonymize(
     from sfumato.cli.show import show_release
     from sfumato.policy import load
     from sfumato.release import prepare
+    from sfumato.release.concluding import get_ready
     from sfumato.release.folder import check_target
     from sfumato.release.key_file import check_apart
 
@@ -37,6 +39,7 @@ def anonymize(
     rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed)
     check_apart(rules, out)
     _check_ledger(ledger, population, name)
+    Thread(target=get_ready, daemon=True).start()
     with progress(rules.recoder, quiet=as_json) as bar:
         if ledger is None:
             made = prepare(None, rules, progress=bar)

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 Account = dict[str, Any]
 
 
+def get_ready() -> None:
+    """Import what a release is concluded with: a command can do so while it waits for its table."""
+    from sfumato.release import attacks, report, summary  # noqa: F401, PLC0415 - not before a release is written
+    from sfumato.release.seen import figures  # noqa: F401, PLC0415 - same
+
+
 def measure_all(release: "Release") -> None:
     """Try the attacks and work out the figures, which the release keeps; and import what writes them down."""
-    from sfumato.release import report, summary  # noqa: F401, PLC0415 - not needed before a release is written
-
+    get_ready()
     release.attacks  # noqa: B018 - asked for, it is there
     release.figures  # noqa: B018
 

@@ -94,3 +94,12 @@ def test_persons_who_were_left_out_are_not_looked_up(rules: Rules) -> None:
     release = prepare(table, load(policy))
     found = linked_release(release.encoded, release.recoding, release.policy)
     assert found.people == found.matched_people == release.rows
+
+
+def test_few_lines_and_many_are_counted_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether bags are opened line by line or multiplied as sparse matrices, the figures are the same."""
+    release = prepare(hospital(300), hospital_policy())
+    found = linked_release(release.encoded, release.recoding, release.policy)
+    monkeypatch.setattr("sfumato.attack.link.values._FEW", -1)
+    again = linked_release(release.encoded, release.recoding, release.policy)
+    assert found.as_json() == again.as_json()

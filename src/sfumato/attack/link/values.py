@@ -8,10 +8,14 @@ import numpy as np
 
 from sfumato.attack.link.joined import Join, Joined
 from sfumato.classes import BoolArray, FloatArray, Histogram, IntArray
+from sfumato.keys import opened
 from sfumato.matching.fits import Pairs
 
 _TIED = 1 - 1e-12
 """Chances that differ by less are equal: they were added up in another order."""
+
+_FEW = 1 << 19
+"""Lines of bags that need no sparse matrix."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +57,9 @@ class Values:
 
     @cached_property
     def _counts(self) -> Any:
-        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, and only needed where values are asked of
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, see below
 
-        place = np.empty(len(self.order), dtype=np.int64)
-        place[self.order] = np.arange(len(self.order))
-        counts = (self.bag.count.astype(np.float64), (self.bag.owner, place[self.bag.value]))
+        counts = (self.bag.count.astype(np.float64), (self.bag.owner, self._places[self.bag.value]))
         return csr_array(counts, shape=(len(self.sizes), len(self.order)))
 
     def likeliest(self, found: Pairs, owner: IntArray, weights: FloatArray) -> Top:
@@ -65,13 +67,36 @@ class Values:
 
         Of one table a line is a class, so that its rows are counted as they are and nothing is rounded.
         """
-        from scipy.sparse import csr_array  # noqa: PLC0415 - as above
-
         amounts = weights / self.sizes[owner]
+        if self._starts[owner + 1].sum() - self._starts[owner].sum() <= _FEW:
+            return self._top(*self._opened(found, owner, amounts))
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, and a report looks few people up
+
         fits = csr_array((amounts, owner, found.first), shape=(len(found.first) - 1, len(self.sizes)))
         held = fits @ self._counts
         held.sort_indices()
         return self._top(held.indptr, held.indices, held.data)
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        """Where the lines of each class begin in the bag, and where the last one's end."""
+        return np.searchsorted(self.bag.owner, np.arange(len(self.sizes) + 1))
+
+    @cached_property
+    def _places(self) -> IntArray:
+        """The place of each value in the order."""
+        place = np.empty(len(self.order), dtype=np.int64)
+        place[self.order] = np.arange(len(self.order))
+        return place
+
+    def _opened(self, found: Pairs, owner: IntArray, amounts: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """The product of people with the bags that they fit, line by line: what a sparse one would give."""
+        pair, lines = opened(self._starts[owner], self._starts[owner + 1])
+        keys = found.people[pair] * len(self.order) + self._places[self.bag.value[lines]]
+        different, place = np.unique(keys, return_inverse=True)
+        held = np.bincount(place, weights=amounts[pair] * self.bag.count[lines], minlength=len(different))
+        first: IntArray = np.searchsorted(different, np.arange(len(found.first)) * len(self.order))
+        return first, different % len(self.order), held.astype(np.float64, copy=False)
 
     def _top(self, first: IntArray, places: IntArray, amounts: FloatArray) -> Top:
         some, people = np.diff(first) > 0, len(first) - 1
