@@ -32,9 +32,12 @@ ROOMS = {
         "nulls_of",
         "coincidence",
     ),
-    "attack": ("link", "known", "intersect"),
+    "attack.link": ("link",),
+    "attack.known": ("known",),
     "attack.homogeneity": ("homogeneity", "skewness"),
     "attack.minimality": ("minimality",),
+    "attack.intersect": ("intersect",),
+    "attack.definetti": ("definetti",),
     "compare": ("compare", "Comparison", "dimensions", "chosen_policy"),
 }
 """What else is there in Python, by the room to import it from."""

@@ -20,8 +20,8 @@ from pyarrow import parquet as pq
 import sfumato as sf
 from sfumato.errors import PolicyError
 from sfumato.policy import load
+from sfumato.release import making as releases
 from sfumato.release import prepare
-from sfumato.release import release as releases
 from sfumato.release.key_file import key_of, key_warnings
 from sfumato.release.pseudonyms import Key
 

@@ -6,7 +6,7 @@ from rich.table import Column, Table
 
 from sfumato.cli.printing import console_of, print_json
 from sfumato.compare.dimensions import Dimensions, Reached
-from sfumato.page.words import plural
+from sfumato.page.words import percent, plural
 
 
 def show_dimensions(found: Dimensions, written: Path | None, *, as_json: bool) -> None:
@@ -30,7 +30,7 @@ def _table(found: Dimensions) -> Table:
     heads = ("alone", "risk", "k", "loss", "cube", "dist.", "class", "s")
     table = Table("", Column("added", overflow="fold"), *[Column(head, justify="right") for head in heads])
     for level in found.levels:
-        raw = [f"{level.raw.unique_share:.1%}", f"{level.raw.average:.1%}"]
+        raw = [percent(level.raw.unique_share), percent(level.raw.average)]
         for place, each in enumerate(level.reached):
             first = [str(level.number), level.column, *raw] if place == 0 else [""] * 4
             table.add_row(*first, *_cells(each))
@@ -41,11 +41,11 @@ def _table(found: Dimensions) -> Table:
 
 def _cells(each: Reached) -> list[str]:
     start = ["" if each.k is None else f"{each.k:,}"]
-    cube = "" if each.cube is None else f"{each.cube:.1%}"
+    cube = "" if each.cube is None else percent(each.cube)
     if each.figures is None:
         return [*start, "–", cube, "–", "–", "–"]
     one = each.figures
     return [
-        *start, f"{one.loss:.1%}", cube, f"{one.distortion_ratio:.1%}", f"{one.average_class_size:,.1f}",
+        *start, percent(one.loss), cube, percent(one.distortion_ratio), f"{one.average_class_size:,.1f}",
         f"{one.total:.2f}",
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPED = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
@@ -18,16 +19,25 @@ def written(document: Mapping[str, object]) -> str:
     k = 2
     <BLANKLINE>
     """
-    return "\n".join("\n".join(part) + "\n" for name, content in document.items() for part in _parts(name, content))
+    plain = {name: content for name, content in document.items() if not _is_table(content)}
+    head = ["\n".join(table("", plain)).lstrip() + "\n"] if plain else []  # what stands after a table is the table's
+    parts = [part for name, content in document.items() if name not in plain for part in _tables(name, content)]
+    return "\n".join([*head, *("\n".join(part) + "\n" for part in parts)])
 
 
-def _parts(name: str, content: object) -> Iterator[list[str]]:
+def _is_table(content: object) -> bool:
+    """Whether it is a table, or several."""
+    several = content if isinstance(content, list | tuple) and content else [content]
+    return all(isinstance(one, Mapping) for one in several)
+
+
+def _tables(name: str, content: Any) -> Iterator[list[str]]:
     """A table of this name, or each of several."""
     if isinstance(content, Mapping):
         yield table(f"[{key(name)}]", content)
-    elif isinstance(content, list | tuple):
-        for one in content:
-            yield table(f"[[{key(name)}]]", one)
+        return
+    for one in content:
+        yield table(f"[[{key(name)}]]", one)
 
 
 def table(head: str, content: Mapping[str, object]) -> list[str]:

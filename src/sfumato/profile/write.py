@@ -29,7 +29,7 @@ def write(proposal: Proposal, path: Path, *, force: bool = False) -> list[Path]:
     check_place(path, force=force, source=proposal.draft.profile.path)
     try:
         with _stage(path) as stage:
-            (stage / _FILES).mkdir()
+            (stage / _FILES).mkdir(mode=0o700)  # it holds values of the table
             for name, text in proposal.files.items():
                 _write(stage / _FILES / Path(name).name, text)
             _write(stage / path.name, proposal.text)

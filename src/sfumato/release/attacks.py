@@ -9,6 +9,7 @@ from sfumato.attack.known import Known, known_release
 from sfumato.attack.link import Linked, linked_release
 from sfumato.attack.minimality import Minimality, minimality
 from sfumato.attack.tried import Tried
+from sfumato.release.earlier import unwritten
 from sfumato.split import of_recoding
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class Attacks:
     """What each attack found; the learner's only where two tables are published.
 
-    `earlier` are the lines of the intersection with earlier releases, once the files are there that it is tried on.
+    `earlier` are the lines of the intersection with earlier releases, which is tried on files, once they are there.
     """
 
     link: Linked
@@ -29,7 +30,7 @@ class Attacks:
     skewness: Skewness
     minimality: Minimality
     definetti: "Definetti | None"
-    earlier: tuple[Tried, ...] = ()
+    earlier: tuple[Tried, ...]
 
     @property
     def tried(self) -> tuple[Tried, ...]:
@@ -62,6 +63,7 @@ def attacked(release: "Release") -> Attacks:
         skewness(told, promised=allowed(release.policy)),
         minimality(*whole),
         _learner(release) if release.policy.publish.split else None,
+        unwritten(release),
     )
 
 

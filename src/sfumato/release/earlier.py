@@ -11,6 +11,7 @@ from sfumato.errors import InputError
 from sfumato.table import Table
 
 if TYPE_CHECKING:
+    from sfumato.previous.read import Earlier
     from sfumato.release.release import Release
 
 ASSUMES = "The adversary has this release and earlier ones about the same people, and knows their quasi-identifiers."
@@ -22,15 +23,21 @@ FILES = (
     "Not tried: of {names} there is a table, but no release folder that says what its labels stand for. The "
     "requirements on the join with it were checked."
 )
+WAITS = "Not tried yet: it is tried on the files, once they are written."
 _PEOPLE = 2_000
 """So many persons of the table are looked up for a report; `sfumato attack intersect` takes all."""
 
 
+def unwritten(release: "Release") -> tuple[Tried, ...]:
+    """The line of a release whose files are not there yet."""
+    return (_untried(WAITS if _earlier(release) else NONE),)
+
+
 def intersected(release: "Release", stage: Path) -> tuple[Tried, ...]:
     """What the written release and its forerunners leave open together, or a line that says why that is not known."""
-    earlier = () if release.star is None else release.star.earlier
+    earlier = _earlier(release)
     if not earlier:
-        return (_untried(NONE),)
+        return unwritten(release)
     folders = {one.path.parent: one.name for one in earlier if (one.path.parent / "manifest.json").exists()}
     if not folders:
         return (_untried(FILES.format(names=", ".join(one.name for one in earlier))),)
@@ -43,6 +50,10 @@ def intersected(release: "Release", stage: Path) -> tuple[Tried, ...]:
         return (_untried(f"Not tried: {str(error).replace(str(stage), 'this release')}."),)
     called = zip(found.releases, ["this release", *folders.values()], strict=True)
     return tried(replace(found, releases=tuple(replace(one, release=name) for one, name in called)))
+
+
+def _earlier(release: "Release") -> "tuple[Earlier, ...]":
+    return () if release.star is None else release.star.earlier
 
 
 def _people(release: "Release") -> Table:
