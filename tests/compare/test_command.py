@@ -108,9 +108,13 @@ def test_what_is_there_stays_unless_told(runs: Runs, project: Path) -> None:
     """Neither a comparison nor a file is replaced without --force, and the policy itself never is."""
     options = ("--algorithms", "optimal", "--set", "k=2")
     assert runs("compare", project, *options, "--write", "chosen.toml").code == 0
-    assert "exists already" in runs("compare", project, *options).sentence
+    assert "exists already" in runs("compare", project, *options, "--out", "comparison").sentence
     assert "exists already" in runs("compare", project, *options, "--out", "b", "--write", "chosen.toml").sentence
     assert runs("compare", project, *options, "--write", "chosen.toml", "--force").code == 0
+    assert [json.loads(runs("compare", project, *options, "--json").out)["comparison"] for _ in "ab"] == [
+        "comparison-2",
+        "comparison-3",
+    ]
     assert "is the policy that is compared" in runs("compare", project, "--write", project, "--force").sentence
 
 

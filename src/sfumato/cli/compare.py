@@ -24,9 +24,10 @@ def compare(
     ] = None,
     data: Annotated[Path | None, typer.Option(help="The table, in place of the policy's [data] source.")] = None,
     risk: Annotated[str, typer.Option(help="The risk that front and knee go by: highest or average.")] = "highest",
-    out: Annotated[Path, typer.Option(help="The folder for compare.html and compare.json; private.")] = Path(
-        "comparison"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder for compare.html and compare.json, private; comparison, or comparison-2 and on."),
+    ] = None,
     write: Annotated[Path | None, typer.Option(help="Write the policy of the chosen line to this file.")] = None,
     choose: Annotated[str, typer.Option(help="The line to write by its number, or knee.")] = "knee",
     done: Annotated[
@@ -50,11 +51,12 @@ def compare(
     elif done is not None or number is not None:
         raise InputError("a line is chosen to be written; name the file with --write")
     if done is not None:
-        _check_alone(algorithms, settings, data, seed, risk != "highest", out != Path("comparison"))
+        _check_alone(algorithms, settings, data, seed, risk != "highest", out)
         kept, table = line_of(done, number, policy)
         write_chosen(policy, kept, write or Path(), data=table)
         show_written(kept, write or Path(), as_json=as_json)
         return
+    out = _free(force=force) if out is None else out
     check_out(out, force=force)
     with watching("comparing", "lines", quiet=as_json) as watch:
         found = run(
@@ -76,6 +78,15 @@ def compare(
     show_comparison(found, out, write, line, as_json=as_json)
     if refusal is not None:
         raise refusal
+
+
+def _free(*, force: bool) -> Path:
+    """Where a comparison goes that nobody has named: beside those that are there, since each took its time."""
+    place, number = Path("comparison"), 1
+    while place.exists() and not force:
+        number += 1
+        place = Path(f"comparison-{number}")
+    return place
 
 
 def _refusal(found: "Comparison", out: Path, write: Path | None, number: int | None) -> SfumatoError | None:
