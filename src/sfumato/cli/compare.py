@@ -38,11 +38,10 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Run a policy with several algorithms and parameters; draw loss against risk and time, and name the knee."""
-    from sfumato.cli.compared import show_comparison, show_written
     from sfumato.cli.watching import watching
     from sfumato.compare import compare as run
-    from sfumato.compare.chosen import check_written, write_chosen
-    from sfumato.compare.saved import check_out, line_of, save
+    from sfumato.compare.chosen import check_written
+    from sfumato.compare.saved import check_out
     from sfumato.compare.settings import parsed
 
     number = _number(choose)
@@ -52,9 +51,7 @@ def compare(
         raise InputError("a line is chosen to be written; name the file with --write")
     if done is not None:
         _check_alone(algorithms, settings, data, seed, risk != "highest", out)
-        kept, table = line_of(done, number, policy)
-        write_chosen(policy, kept, write or Path(), data=table)
-        show_written(kept, write or Path(), as_json=as_json)
+        _write_earlier(done, number, policy, write or Path(), as_json=as_json)
         return
     out = _free(force=force) if out is None else out
     check_out(out, force=force)
@@ -70,14 +67,43 @@ def compare(
         )
     if not found.outcomes:
         raise Stopped("stopped before the first line was done; nothing was written")
-    save(found, out, policy, data)
     refusal = _refusal(found, out, write, number)
-    line = found.line(number) if write is not None and refusal is None else None
+    _keep(found, out, policy, data, None if refusal else write, number, as_json=as_json)
+    if refusal is not None:
+        raise refusal
+
+
+def _write_earlier(done: Path, number: int | None, policy: Path, write: Path, *, as_json: bool) -> None:
+    """Write the policy of a line of a comparison that was made before."""
+    from sfumato.cli.compared import show_written
+    from sfumato.compare.chosen import write_chosen
+    from sfumato.compare.saved import line_of
+
+    kept, table = line_of(done, number, policy)
+    write_chosen(policy, kept, write, data=table)
+    show_written(kept, write, as_json=as_json)
+
+
+def _keep(
+    found: "Comparison",
+    out: Path,
+    policy: Path,
+    data: Path | None,
+    write: Path | None,
+    number: int | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Keep page and figures, write the chosen policy where one is asked for, and show the lines."""
+    from sfumato.cli.compared import show_comparison
+    from sfumato.compare.chosen import write_chosen
+    from sfumato.compare.saved import save
+
+    save(found, out, policy, data)
+    line = None if write is None else found.line(number)
     if line is not None and write is not None:
         write_chosen(policy, line, write, data=data)
     show_comparison(found, out, write, line, as_json=as_json)
-    if refusal is not None:
-        raise refusal
 
 
 def _free(*, force: bool) -> Path:

@@ -15,13 +15,13 @@ class Format:
     key: str
     role: str
     said: str
-    pattern: re.Pattern[str]
+    pattern: str
     check: Callable[[str], bool] | None = None
     person: int = 0
 
     def fits(self, text: str) -> bool:
         """Whether a value is written so."""
-        return bool(self.pattern.fullmatch(text)) and (self.check is None or self.check(text))
+        return bool(re.fullmatch(self.pattern, text)) and (self.check is None or self.check(text))
 
 
 def looks_like(sample: list[str]) -> Format | None:
@@ -61,20 +61,16 @@ def _digits(least: int) -> Callable[[str], bool]:
     return lambda text: sum(one.isdigit() for one in text) >= least
 
 
-def _form(key: str, role: str, said: str, pattern: str, **more: object) -> Format:
-    return Format(key, role, said, re.compile(pattern), **more)  # type: ignore[arg-type]
-
-
 FORMATS = (
-    _form("email", "identifier", "e-mail addresses", r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}", person=4),
-    _form("url", "identifier", "web addresses", r"(https?://|www\.)\S+"),
-    _form("uuid", "identifier", "UUIDs", r"[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", person=8),
-    _form("ip", "identifier", "IP addresses", r"(\d{1,3}\.){3}\d{1,3}|([0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{0,4}"),
-    _form("mac", "identifier", "MAC addresses", r"([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}"),
-    _form("iban", "identifier", "IBANs", r"[A-Z]{2}\d{2}[A-Z0-9 ]{11,35}", check=is_iban, person=6),
-    _form("ssn", "identifier", "social security numbers", r"\d{3}-\d{2}-\d{4}|\d{3}-\d{3}-\d{4}", person=2),
-    _form("ahv", "identifier", "Swiss social security numbers", r"756[.-]?\d{4}[.-]?\d{4}[.-]?\d{2}", person=2),
-    _form(
+    Format("email", "identifier", "e-mail addresses", r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}", person=4),
+    Format("url", "identifier", "web addresses", r"(https?://|www\.)\S+"),
+    Format("uuid", "identifier", "UUIDs", r"[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", person=8),
+    Format("ip", "identifier", "IP addresses", r"(\d{1,3}\.){3}\d{1,3}|([0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{0,4}"),
+    Format("mac", "identifier", "MAC addresses", r"([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}"),
+    Format("iban", "identifier", "IBANs", r"[A-Z]{2}\d{2}[A-Z0-9 ]{11,35}", check=is_iban, person=6),
+    Format("ssn", "identifier", "social security numbers", r"\d{3}-\d{2}-\d{4}|\d{3}-\d{3}-\d{4}", person=2),
+    Format("ahv", "identifier", "Swiss social security numbers", r"756[.-]?\d{4}[.-]?\d{4}[.-]?\d{2}", person=2),
+    Format(
         "nir",
         "identifier",
         "French social security numbers",
@@ -82,12 +78,12 @@ FORMATS = (
         check=_digits(12),
         person=2,
     ),
-    _form("fiscal", "identifier", "Italian tax codes", r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]", person=2),
-    _form("dni", "identifier", "Spanish identity numbers", r"\d{8}-?[A-Z]|[XYZ]-?\d{7}-?[A-Z]", person=2),
-    _form("cpf", "identifier", "Brazilian tax numbers", r"\d{3}\.\d{3}\.\d{3}-\d{2}", person=2),
-    _form("nino", "identifier", "British insurance numbers", r"[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]", person=2),
-    _form("card", "identifier", "card numbers", r"\d{4}([ -]?\d{4}){2}[ -]?\d{1,7}", check=is_luhn, person=6),
-    _form(
+    Format("fiscal", "identifier", "Italian tax codes", r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]", person=2),
+    Format("dni", "identifier", "Spanish identity numbers", r"\d{8}-?[A-Z]|[XYZ]-?\d{7}-?[A-Z]", person=2),
+    Format("cpf", "identifier", "Brazilian tax numbers", r"\d{3}\.\d{3}\.\d{3}-\d{2}", person=2),
+    Format("nino", "identifier", "British insurance numbers", r"[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]", person=2),
+    Format("card", "identifier", "card numbers", r"\d{4}([ -]?\d{4}){2}[ -]?\d{1,7}", check=is_luhn, person=6),
+    Format(
         "phone",
         "identifier",
         "telephone numbers",
@@ -95,6 +91,6 @@ FORMATS = (
         check=_digits(8),
         person=5,
     ),
-    _form("icd", "sensitive", "codes of illnesses (ICD-10)", r"[A-TV-Z]\d[0-9AB](\.[0-9A-Z]{1,4})?"),
+    Format("icd", "sensitive", "codes of illnesses (ICD-10)", r"[A-TV-Z]\d[0-9AB](\.[0-9A-Z]{1,4})?"),
 )
 """From the particular to the common: a number of the state comes before a telephone number."""

@@ -42,7 +42,11 @@ def link(  # noqa: PLR0913 - as many settings as the question has
     >>> [(one.person, one.values["disease"]["everybody"].chance) for one in found.persons]
     [('William', 1.0), ('Joy', 0.5), ('Sue', 0.5)]
     """
-    asked = Asked.of(release, known, Question(on, sensitive, policy, name))
+    return _linked(Asked.of(release, known, Question(on, sensitive, policy, name)), tuple(on), most, progress)
+
+
+def _linked(asked: Asked, on: tuple[str, ...], most: int, progress: Progress | None) -> Linked:
+    """The join, and all figures of it."""
     people = asked.outside.people
     fits = Fits(people, asked.released)
     join = Join(fits, progress)
@@ -53,7 +57,7 @@ def link(  # noqa: PLR0913 - as many settings as the question has
     return Linked(
         asked.released.name,
         asked.outside.title,
-        tuple(on),
+        on,
         records=found.every,
         people=people.persons,
         matched_records=int(found.own[found.candidates > 0].sum()),
