@@ -26,6 +26,7 @@ def connect(paths: Sequence[Path] = ()) -> Any:
         "autoload_known_extensions = false",
         "autoinstall_known_extensions = false",
         "python_enable_replacements = false",
+        "enable_progress_bar = false",
         "preserve_insertion_order = false",
         "temp_directory = ''",
         f"allowed_paths = [{', '.join(allowed)}]",

@@ -27,6 +27,7 @@ def _settings(paths: Sequence[str]) -> tuple[str, ...]:
         "autoload_known_extensions = false",
         "autoinstall_known_extensions = false",
         "python_enable_replacements = false",  # a table is what we register, never a variable of that name
+        "enable_progress_bar = false",  # by itself it is on, and on standard output, under python -c
         "preserve_insertion_order = false",
         "temp_directory = ''",
         f"allowed_paths = [{', '.join(text(path) for path in paths)}]",
