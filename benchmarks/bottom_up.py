@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow.csv
 
 from sfumato.datasets import adult_folder
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode
 from sfumato.papers.identity.points import RESERVED, SHARES
 from sfumato.papers.identity.runs import PEOPLE, Experiment
 from sfumato.papers.measure import SFUMATO, Measured, measure
@@ -103,7 +103,7 @@ class Timing:
         return done
 
 
-def _seconds(encoded: Encoded, policy: Policy) -> float:
+def _seconds(encoded: EncodedTable, policy: Policy) -> float:
     start = time.perf_counter()
     recode(encoded, policy)
     return time.perf_counter() - start

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.datasets import adult_arx_folder, adult_arx_policy, synthetic_adult, synthetic_adult_policy
-from sfumato.encode import Attribute, Encoded, encode
+from sfumato.encode import EncodedTable, QuasiIdentifier, encode
 from sfumato.policy import load
 from sfumato.recode.local.start import lifted
 from sfumato.table import from_frame, read
@@ -24,10 +24,10 @@ from sfumato.table import from_frame, read
 KS = (2, 5, 10, 25, 50, 100)
 _PAIRS = 1 << 22
 
-Bound = Callable[[Encoded, Sequence[int]], dict[int, float]]
+Bound = Callable[[EncodedTable, Sequence[int]], dict[int, float]]
 
 
-def nearest(encoded: Encoded, ks: Sequence[int]) -> dict[int, float]:
+def nearest(encoded: EncodedTable, ks: Sequence[int]) -> dict[int, float]:
     """For each k the mean over rows of the cost of a label that covers the row and its (k - 1)-th nearest other."""
     counts, tables = encoded.tuples.counts, [_pairs(attribute) for attribute in encoded.quasi]
     found = np.zeros((len(ks), len(counts)))
@@ -40,7 +40,7 @@ def nearest(encoded: Encoded, ks: Sequence[int]) -> dict[int, float]:
     return _means(found, encoded, ks)
 
 
-def boxes(encoded: Encoded, ks: Sequence[int]) -> dict[int, float]:
+def boxes(encoded: EncodedTable, ks: Sequence[int]) -> dict[int, float]:
     """For each k the mean over rows of the cost of the cheapest nodes above the row that k rows lie under."""
     losses = [_lifted(attribute, codes) for attribute, codes in zip(encoded.quasi, encoded.tuples.quasi, strict=True)]
     found = np.full((len(ks), len(encoded.tuples)), np.inf)
@@ -56,7 +56,7 @@ def boxes(encoded: Encoded, ks: Sequence[int]) -> dict[int, float]:
 BOUNDS: dict[str, Bound] = {"nearest": nearest, "boxes": boxes}
 
 
-def table(rows: int = 30_162) -> Encoded:
+def table(rows: int = 30_162) -> EncodedTable:
     """ARX's rows where they are at hand, else made-up ones; all nine columns are quasi-identifiers."""
     folder = adult_arx_folder()
     policy = load(adult_arx_policy(folder) if folder else synthetic_adult_policy())
@@ -64,7 +64,7 @@ def table(rows: int = 30_162) -> Encoded:
     return encode(read(source, policy) if folder else from_frame(synthetic_adult(rows), policy), policy)
 
 
-def _pairs(attribute: Attribute) -> FloatArray:
+def _pairs(attribute: QuasiIdentifier) -> FloatArray:
     """What a cell costs under the lowest label of each two values, weighted."""
     tree = attribute.hierarchy
     found: FloatArray = np.ones((len(tree.matrix), len(tree.matrix)))
@@ -73,7 +73,7 @@ def _pairs(attribute: Attribute) -> FloatArray:
     return found * attribute.weight
 
 
-def _lifted(attribute: Attribute, codes: IntArray) -> list[FloatArray]:
+def _lifted(attribute: QuasiIdentifier, codes: IntArray) -> list[FloatArray]:
     """Per level, what a cell of each tuple costs, weighted."""
     tree = attribute.hierarchy
     return [loss.take(tree.matrix[:, level]).take(codes) * attribute.weight for level, loss in enumerate(tree.loss)]
@@ -89,7 +89,7 @@ def _reached(cost: FloatArray, counts: IntArray, ks: Sequence[int]) -> FloatArra
     return np.take_along_axis(cost, np.take_along_axis(near, places, 1), 1).T
 
 
-def _means(found: FloatArray, encoded: Encoded, ks: Sequence[int]) -> dict[int, float]:
+def _means(found: FloatArray, encoded: EncodedTable, ks: Sequence[int]) -> dict[int, float]:
     weight = sum(attribute.weight for attribute in encoded.quasi)
     means = found @ encoded.tuples.counts / (encoded.rows * weight)
     return dict(zip(ks, means.tolist(), strict=True))

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.checks import random_case
-from sfumato.coding import code
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode, encode_column
 from sfumato.policy import load
 from sfumato.table import Table, from_frame
 
@@ -30,7 +29,7 @@ def column(values: Any) -> Table:
     return Table(pa.table({"x": values}), kind="arrow", native=None)
 
 
-def encoded(rows: list[tuple[Any, ...]]) -> Encoded:
+def encoded(rows: list[tuple[Any, ...]]) -> EncodedTable:
     """Rows of age, sex, illness, income and person."""
     cells = zip(*rows, strict=True)
     table = pa.table({name: list(part) for name, part in zip(POLICY["columns"], cells, strict=True)})
@@ -90,7 +89,7 @@ def test_the_order_of_rows_does_not_show() -> None:
 
 def test_codes_are_in_text_order_with_null_last() -> None:
     """Values are numbered as they sort as text, and keep their type."""
-    found = code(column([10, None, 9, 10]), "x")
+    found = encode_column(column([10, None, 9, 10]), "x")
     assert found.texts == ("10", "9", None)
     assert found.codes.tolist() == [0, 2, 1, 0]
     assert found.values.to_pylist() == [10, 9, None]
@@ -99,7 +98,7 @@ def test_codes_are_in_text_order_with_null_last() -> None:
 def test_a_dictionary_with_strays() -> None:
     """Values of a dictionary that no row has are left out, and one that is listed twice is one value."""
     array = pa.DictionaryArray.from_arrays(pa.array([0, 3, 1, None]), pa.array(["b", "a", "never", "b"]))
-    found = code(column(array), "x")
+    found = encode_column(column(array), "x")
     assert found.texts == ("a", "b", None)
     assert found.codes.tolist() == [1, 1, 0, 2]
 
@@ -107,7 +106,7 @@ def test_a_dictionary_with_strays() -> None:
 def test_a_null_inside_a_dictionary() -> None:
     """NULL as a value of the dictionary is the same NULL as a missing index."""
     array = pa.DictionaryArray.from_arrays(pa.array([0, 1, None]), pa.array(["a", None]))
-    found = code(column(array), "x")
+    found = encode_column(column(array), "x")
     assert found.texts == ("a", None)
     assert found.codes.tolist() == [0, 1, 1]
 

@@ -9,11 +9,10 @@ import pyarrow as pa
 import pytest
 
 from sfumato.checks.tables import Case, random_case
-from sfumato.coding import Coded
+from sfumato.core.randomness import Randomness
+from sfumato.encode import CodedColumn, _dense_ranks, number_persons
 from sfumato.errors import Infeasible
-from sfumato.persons import nameless, ranks
 from sfumato.policy.search import LOCAL
-from sfumato.randomness import Randomness
 from sfumato.release import anonymize
 from sfumato.release.making import prepare
 
@@ -55,7 +54,7 @@ def test_who_is_dropped_does_not_go_by_name() -> None:
     }
     rule = {"model": "identity-alpha-beta", "column": "illness", "alpha": 0.5, "beta": 0.5}
     policy: dict[str, Any] = {"columns": columns, "privacy": [rule], "algorithm": {"suppression": 0.7}}
-    gone = [np.flatnonzero(prepare(table, policy).recoding.owner < 0) for _ in range(6)]
+    gone = [np.flatnonzero(prepare(table, policy).recoding.class_of < 0) for _ in range(6)]
     assert all(len(rows) == 120 and rows.max() < 160 for rows in gone)
     assert all(rows.max() > 130 for rows in gone)
     assert len({tuple(rows) for rows in gone}) > 1
@@ -67,8 +66,8 @@ def test_numbers_follow_what_is_published() -> None:
     expected = None
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(4)
-        person = Coded("who", rows[order, 0], ("c", "a", "b"), pa.array(["c", "a", "b"]))
-        found = nameless(person, [rows[order, 1]], Randomness())
+        person = CodedColumn("who", rows[order, 0], ("c", "a", "b"), pa.array(["c", "a", "b"]))
+        found = number_persons(person, [rows[order, 1]], Randomness())
         names = tuple(found.texts[code] for code in found.codes[np.argsort(order)])
         assert names == ("c", "c", "a", "b")
         assert found.values.to_pylist() == list(found.texts)
@@ -84,7 +83,8 @@ def test_ranks_of_every_kind() -> None:
         "null": pa.chunked_array([pa.array([None, None, None])]),
         "view": pa.chunked_array([pa.array(["b", "a", None], pa.string_view())]),
     }
-    assert [found.tolist() for found in ranks(kinds)] == [[2, 1, 3], [2, 1, 3], [1, 1, 1], [2, 1, 3]]
+    ranks = [_dense_ranks(column).tolist() for column in kinds.values()]
+    assert ranks == [[2, 1, 3], [2, 1, 3], [1, 1, 1], [2, 1, 3]]
 
 
 def test_nothing_prints_names() -> None:

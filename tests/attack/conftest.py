@@ -8,9 +8,8 @@ import pyarrow as pa
 import pytest
 
 from sfumato.attack.definetti import Original
-from sfumato.classes import tally
-from sfumato.coding import code
-from sfumato.encode import plain_domain
+from sfumato.core.classes import count_values
+from sfumato.encode import encode_column, value_totals
 from sfumato.split import TwoTables
 from sfumato.table import Table
 
@@ -34,12 +33,14 @@ def makes() -> Makes:
 
     def make(quasi: Columns, sensitive: Columns, owner: Sequence[int]) -> Made:
         rows = Table(pa.table({**quasi, **sensitive}))
-        coded = {name: code(rows, name) for name in (*quasi, *sensitive)}
+        coded = {name: encode_column(rows, name) for name in (*quasi, *sensitive)}
         kept = np.flatnonzero(np.asarray(owner) >= 0)
         group = np.asarray(owner, dtype=np.int64)[kept]
         shown = {name: replace(column, codes=column.codes[kept]) for name, column in coded.items()}
         bags = {
-            name: tally(group, shown[name].codes.astype(np.int64), np.ones_like(group), plain_domain(shown[name]))
+            name: count_values(
+                group, shown[name].codes.astype(np.int64), np.ones_like(group), value_totals(shown[name])
+            )
             for name in sensitive
         }
         tables = TwoTables(tuple(shown[name] for name in quasi), group, np.bincount(group), bags)

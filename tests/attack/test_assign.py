@@ -73,11 +73,11 @@ def test_weights_are_those_of_a_plain_program(makes: Makes, seed: int) -> None:
     join = _join(tables)
     ours = assigned(join, trained(join), steps=50) / join.lines[join.cell]
     lines: Lines = [
-        (tuple(int(column.codes[i]) for column in tables.quasi), int(tables.owner[i])) for i in range(tables.rows)
+        (tuple(int(column.codes[i]) for column in tables.quasi), int(tables.class_of[i])) for i in range(tables.rows)
     ]
     bag = tables.bags["illness"]
     bags: dict[int, Counter[int]] = defaultdict(Counter)
-    for owner, value, count in zip(bag.owner.tolist(), bag.value.tolist(), bag.count.tolist(), strict=True):
+    for owner, value, count in zip(bag.class_of.tolist(), bag.value.tolist(), bag.count.tolist(), strict=True):
         bags[owner][value] = count
     theirs = _plain(lines, bags, last=50)
     assert ours.max() > 0.6  # something was learned
@@ -86,7 +86,7 @@ def test_weights_are_those_of_a_plain_program(makes: Makes, seed: int) -> None:
     }
     for (codes, owner), found in zip(lines, theirs, strict=True):
         links = join.profile[join.cell] == profiles[codes]
-        links &= bag.owner[join.entry] == owner
+        links &= bag.class_of[join.entry] == owner
         assert dict(zip(join.value[links].tolist(), ours[links].tolist(), strict=True)) == pytest.approx(found)
 
 

@@ -50,7 +50,7 @@ def test_a_draw_from_the_own_bag_is_what_counts_say(planted: Makes) -> None:
     """Where nobody looks like anybody else, a value on r of n lines is drawn rightly on r times r / n of them."""
     made = planted(300, follows=0.5)
     bag = made.tables.bags["illness"]
-    assert _found(made).random == pytest.approx((bag.count**2 / made.tables.sizes[bag.owner]).sum() / 300)
+    assert _found(made).random == pytest.approx((bag.count**2 / made.tables.sizes[bag.class_of]).sum() / 300)
 
 
 def test_who_stands_in_many_classes_is_told_by_all_of_them(planted: Makes) -> None:

@@ -26,7 +26,7 @@ def test_a_sample_has_all_lines_of_whom_it_guesses_about(planted: Makes) -> None
     made = planted(6000, zips=200)
     found = _people(made, 3000)
     assert len(found.profile) <= 3000
-    lines = np.bincount(found.owner, weights=found.lines, minlength=len(made.tables.sizes))
+    lines = np.bincount(found.class_of, weights=found.lines, minlength=len(made.tables.sizes))
     assert np.array_equal(lines[lines > 0], made.tables.sizes[lines > 0])
     job, area = (column.codes for column in made.tables.quasi)
     every = np.array([((job == a) & (area == b)).sum() for a, b in zip(*found.codes, strict=True)])
@@ -59,7 +59,7 @@ def test_links_of_huge_classes_are_bounded(makes: Makes) -> None:
     found = _people(made, 10**6, 4000)
     join = joined(found, made.tables.bags["illness"], made.tables.sizes)
     assert 500 < len(join.cell) <= 4000
-    assert set(found.owner.tolist()) == {0, 1}
+    assert set(found.class_of.tolist()) == {0, 1}
     assert join.held.sum() == pytest.approx(found.lines.sum())
     assert join.even.sum() == pytest.approx(found.lines.sum())
     figures = definetti(made.tables, made.original, {}, effort=Effort(links=4000)).columns["illness"]

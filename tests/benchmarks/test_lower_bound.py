@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.lower_bound import boxes, main, nearest
 from sfumato.datasets import synthetic_adult, synthetic_adult_policy
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode
 from sfumato.policy import Policy, load
 from sfumato.recode import recode
 from sfumato.table import from_frame
@@ -25,13 +25,13 @@ def policy(k: int) -> Policy:
 
 
 @pytest.fixture(scope="module")
-def small() -> Encoded:
+def small() -> EncodedTable:
     """Twelve made-up people, two of them alike."""
     rules, rows = policy(K), synthetic_adult(11)
     return encode(from_frame(rows.take([0, *range(11)]), rules), rules)
 
 
-def label_cost(encoded: Encoded, rows: tuple[int, ...]) -> float:
+def label_cost(encoded: EncodedTable, rows: tuple[int, ...]) -> float:
     """What a row costs in a class of these rows: the mean over attributes of the lowest common label's loss."""
     total = 0.0
     for attribute in encoded.quasi:
@@ -41,18 +41,18 @@ def label_cost(encoded: Encoded, rows: tuple[int, ...]) -> float:
     return total / len(encoded.quasi)
 
 
-def others(encoded: Encoded, row: int) -> list[int]:
+def others(encoded: EncodedTable, row: int) -> list[int]:
     """All rows but one."""
     return [other for other in range(encoded.rows) if other != row]
 
 
-def test_nearest(small: Encoded) -> None:
+def test_nearest(small: EncodedTable) -> None:
     """A row costs at least what it costs with its second nearest other, in classes of three."""
     costs = [sorted(label_cost(small, (row, other)) for other in others(small, row)) for row in range(small.rows)]
     assert nearest(small, [K])[K] == pytest.approx(np.mean([near[K - 2] for near in costs]))
 
 
-def test_boxes(small: Encoded) -> None:
+def test_boxes(small: EncodedTable) -> None:
     """A row costs at least what it costs in the cheapest class of three that it could be in."""
     least = [
         min(label_cost(small, (row, *pair)) for pair in combinations(others(small, row), K - 1))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sfumato.checks import check_model, random_classes, subset
 from sfumato.checks.generate import VALUES
-from sfumato.classes import BoolArray, Classes, Domain, FloatArray, IntArray, tally
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses, SensitiveDomain, count_values
 from sfumato.models import (
     MODELS,
     AlphaDeassociation,
@@ -73,10 +74,10 @@ def splits(rows: int) -> Iterator[list[int]]:
             yield [*rest, part]
 
 
-def parts_of(codes: IntArray, labels: IntArray, domain: Domain) -> Classes:
+def parts_of(codes: IntArray, labels: IntArray, domain: SensitiveDomain) -> EquivalenceClasses:
     """Classes of rows that have the same value in both columns."""
-    lines = tally(labels, codes, np.ones_like(codes), domain)
-    return Classes(np.bincount(labels), {"s": lines, "t": lines})
+    lines = count_values(labels, codes, np.ones_like(codes), domain)
+    return EquivalenceClasses(np.bincount(labels), {"s": lines, "t": lines})
 
 
 ALL_SPLITS = np.array(list(splits(6)))
@@ -102,19 +103,19 @@ def test_every_registered_model_is_tried() -> None:
     assert {type(model) for model in OURS} == set(MODELS.values())
 
 
-def no_two_alike(classes: Classes) -> BoolArray:
+def no_two_alike(classes: EquivalenceClasses) -> BoolArray:
     """Class sizes that occur once: judges a class by the others."""
     same: BoolArray = (classes.sizes[:, None] == classes.sizes).sum(axis=1) == 1
     return same
 
 
-def exactly_two(classes: Classes) -> BoolArray:
+def exactly_two(classes: EquivalenceClasses) -> BoolArray:
     """Class sizes of 2: not monotone."""
     two: BoolArray = classes.sizes == 2
     return two
 
 
-def larger_than_two(classes: Classes) -> BoolArray:
+def larger_than_two(classes: EquivalenceClasses) -> BoolArray:
     """Class sizes of 3 and more: as it should be."""
     large: BoolArray = classes.sizes > 2
     return large
@@ -130,7 +131,7 @@ class Toy:
     identity: ClassVar[bool] = False
     linked: ClassVar[int] = 1
 
-    rule: Callable[[Classes], BoolArray] = larger_than_two
+    rule: Callable[[EquivalenceClasses], BoolArray] = larger_than_two
     monotone: bool = True
     hereditary: bool = False
     least: int = 1
@@ -138,19 +139,19 @@ class Toy:
     required: dict[str, object] = dataclasses.field(default_factory=dict)
     reached: dict[str, float | int] = dataclasses.field(default_factory=dict)
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         return self.rule(classes)
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         return self.reached
 
-    def doomed(self, classes: Classes) -> FloatArray:
+    def doomed(self, classes: EquivalenceClasses) -> FloatArray:
         return np.where(self.holds(classes), 0.0, self.lost)
 
-    def hint(self, whole: Classes) -> str:
+    def hint(self, whole: EquivalenceClasses) -> str:
         return ""
 
-    def check(self, whole: Classes) -> None:
+    def check(self, whole: EquivalenceClasses) -> None:
         self.holds(whole)
 
 
@@ -158,7 +159,7 @@ class Toy:
 class Boastful(KAnonymity):
     """Says that it achieves one more than it does."""
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         return {"k": int(classes.sizes.min()) + 1}
 
 
@@ -193,7 +194,7 @@ def test_a_bad_toy_is_caught(model: Model, sentence: str) -> None:
 
 def test_own_examples_and_own_meeting() -> None:
     """Other people's models come with their own classes and their own reading of achieved."""
-    check_model(KAnonymity(2), [Classes(sizes=np.array([1, 2, 3]))], meet=lambda model, achieved: None)
+    check_model(KAnonymity(2), [EquivalenceClasses(sizes=np.array([1, 2, 3]))], meet=lambda model, achieved: None)
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
@@ -201,8 +202,8 @@ def test_random_classes_are_classes(seed: int, individuals: bool) -> None:
     """Counts add up to sizes, lines are sorted, and the table has every row of the classes."""
     classes = random_classes(np.random.default_rng(seed), ["s", "t"], individuals=individuals)
     for lines in classes.sensitive.values():
-        assert np.bincount(lines.owner, lines.count, len(classes)).tolist() == classes.sizes.tolist()
-        assert (np.diff(lines.owner * 100 + lines.value) > 0).all()
+        assert np.bincount(lines.class_of, lines.count, len(classes)).tolist() == classes.sizes.tolist()
+        assert (np.diff(lines.class_of * 100 + lines.value) > 0).all()
         assert (np.bincount(lines.value, lines.count, len(lines.domain.values)) <= lines.domain.totals).all()
     assert (classes.individuals is not None) == individuals
     assert (classes.persons <= classes.sizes).all()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.errors import PolicyError
 from sfumato.models import AlphaDeassociation, AlphaKAnonymity, KAnonymity
 
@@ -27,14 +27,14 @@ rows_of_two = st.lists(
 alphas = st.sampled_from([0.1, 0.2, 0.25, 0.3, 1 / 3, 0.5, 0.6, 0.7, 1])
 
 
-def table(number: int) -> Classes:
+def table(number: int) -> EquivalenceClasses:
     """One of the paper's tables."""
-    return Classes.of(TABLES[number], illness=ILLNESS)
+    return EquivalenceClasses.of(TABLES[number], illness=ILLNESS)
 
 
-def as_classes(rows: Rows) -> Classes:
+def as_classes(rows: Rows) -> EquivalenceClasses:
     """Classes of (class, value) rows."""
-    return Classes.of([label for label, _ in rows], illness=[value for _, value in rows])
+    return EquivalenceClasses.of([label for label, _ in rows], illness=[value for _, value in rows])
 
 
 def counted(rows: Rows) -> list[Counter[str | None]]:
@@ -86,39 +86,39 @@ def test_tables_3_and_4_are_anonymous(number: int, values: list[str] | None) -> 
 def test_refined_lets_one_row_in_and_is_not_monotone() -> None:
     """Two classes of two with one sensitive row each pass at alpha 0.1, and their union does not."""
     model = AlphaDeassociation(0.1, "illness", values=["HIV"], refined=True)
-    classes = Classes.of([0, 0, 1, 1], illness=["HIV", "flu", "HIV", "flu"])
+    classes = EquivalenceClasses.of([0, 0, 1, 1], illness=["HIV", "flu", "HIV", "flu"])
     assert model.holds(classes).all()
-    assert not model.holds(classes.merged([0, 0])).any()
+    assert not model.holds(classes.merge([0, 0])).any()
     assert not model.monotone
     assert not AlphaDeassociation(0.1, "illness", values=["HIV"]).holds(classes).any()
 
 
 def test_a_tenth_of_thirty_is_three() -> None:
     """Binary rounding of 0.1 decides nothing."""
-    classes = Classes.of([0] * 30, illness=["HIV"] * 3 + ["flu"] * 27)
+    classes = EquivalenceClasses.of([0] * 30, illness=["HIV"] * 3 + ["flu"] * 27)
     assert AlphaDeassociation(0.1, "illness", values=["HIV"]).holds(classes).all()
     assert AlphaDeassociation(0.7, "illness", values=["HIV"]).holds(classes).all()
 
 
 def test_doomed_rows_are_those_that_even_the_best_split_loses() -> None:
     """Of 4 HIV and 1 flu at alpha 0.5, three rows fail at best: HIV and flu pass, three HIV do not."""
-    classes = Classes.of([0] * 5, illness=["HIV"] * 4 + ["flu"])
+    classes = EquivalenceClasses.of([0] * 5, illness=["HIV"] * 4 + ["flu"])
     assert AlphaDeassociation(0.5, "illness").doomed(classes) * 5 == pytest.approx([3])
 
 
 def test_several_columns_are_each_protected() -> None:
     """Definition 14: every column is deassociated."""
-    classes = Classes.of([0, 0, 1, 1], illness=["a", "b", "a", "b"], income=["x", "y", "x", "x"])
+    classes = EquivalenceClasses.of([0, 0, 1, 1], illness=["a", "b", "a", "b"], income=["x", "y", "x", "x"])
     model = AlphaKAnonymity(alpha=0.5, k=2, columns=["illness", "income"])
     assert model.looks_at == ("illness", "income")
     assert model.holds(classes).tolist() == [True, False]
     assert model.required == {"alpha": 0.5, "columns": ["illness", "income"], "k": 2}
-    assert "column income of the table" in model.hint(classes.merged([0, 0]))
+    assert "column income of the table" in model.hint(classes.merge([0, 0]))
 
 
 def test_hint_is_lemma_1() -> None:
     """Alpha is at least the share in the table, rounded so that it can be met."""
-    whole = Classes.of([0, 0, 0], illness=["HIV", "HIV", "flu"])
+    whole = EquivalenceClasses.of([0, 0, 0], illness=["HIV", "HIV", "flu"])
     hint = AlphaDeassociation(0.5, "illness").hint(whole)
     assert hint == "alpha must be at least 0.667 (the share of 'HIV' in the table; Lemma 1)"
     both = AlphaKAnonymity(alpha=0.5, k=4, column="illness").hint(whole)
@@ -135,7 +135,7 @@ def test_one_of_column_and_columns(columns: dict[str, str | list[str]]) -> None:
 
 def test_a_value_of_one_of_several_columns_is_no_slip() -> None:
     """A protected value that one column holds is meant, though another column holds one that looks like it."""
-    whole = Classes.of([0, 0], illness=["flu", "cold"], income=["flux", "low"])
+    whole = EquivalenceClasses.of([0, 0], illness=["flu", "cold"], income=["flux", "low"])
     AlphaDeassociation(0.5, columns=["illness", "income"], values=["flu"]).check(whole)
     with pytest.raises(PolicyError, match="did you mean 'flu'"):
         AlphaDeassociation(0.5, columns=["illness", "income"], values=["Flu"]).check(whole)

@@ -6,7 +6,7 @@ from typing import Any, cast
 import jsonschema
 import pytest
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.errors import PolicyError
 from sfumato.models import LINKAGE, MODELS, SCHEMA, AlphaDeassociation, KAnonymity, Model, TCloseness, build
 
@@ -117,7 +117,7 @@ def test_a_model_built_in_python_is_checked_too() -> None:
 def test_a_column_that_is_not_there_is_named() -> None:
     """A model over a column that classes do not have says so."""
     with pytest.raises(PolicyError, match="did you mean illness"):
-        AlphaDeassociation(0.5, "ilness").holds(Classes.of([0], illness=["flu"]))
+        AlphaDeassociation(0.5, "ilness").holds(EquivalenceClasses.of([0], illness=["flu"]))
 
 
 def test_costs_are_read_with_null_as_empty_text(folder: Path) -> None:
@@ -125,7 +125,7 @@ def test_costs_are_read_with_null_as_empty_text(folder: Path) -> None:
     entry = {"model": "t-closeness", "t": 0.4, "distance": "emd", "costs": "costs.csv", **COLUMN}
     model = build(entry, key="privacy[0]", folder=folder)
     assert isinstance(model, TCloseness)
-    classes = Classes.of([0, 0, 1], illness=["HIV", "flu", None])
+    classes = EquivalenceClasses.of([0, 0, 1], illness=["HIV", "flu", None])
     assert model.achieved(classes)["t"] == pytest.approx(2 / 3)
     assert model.holds(classes).tolist() == [True, False]
 
@@ -147,7 +147,7 @@ def test_costs_that_are_wrong(text: str, message: str, tmp_path: Path) -> None:
     entry = {"model": "t-closeness", "t": 0.4, "distance": "emd", "costs": "costs.csv", **COLUMN}
     with pytest.raises(PolicyError, match=message):
         cast("Model", build(entry, key="privacy[0]", folder=tmp_path)).holds(
-            Classes.of([0, 0, 0], illness=["HIV", "flu", None])
+            EquivalenceClasses.of([0, 0, 0], illness=["HIV", "flu", None])
         )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.classes import Classes, Histogram
+from sfumato.core.classes import EquivalenceClasses, Histogram
 from sfumato.models import DistinctLDiversity, EntropyLDiversity, Model, RecursiveLDiversity
 
 Counts = list[list[int]]
@@ -17,10 +17,10 @@ Counts = list[list[int]]
 many_counts = st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any), min_size=1, max_size=6)
 
 
-def as_classes(counts: Counts) -> Classes:
+def as_classes(counts: Counts) -> EquivalenceClasses:
     """Classes with these counts of the values a to d."""
     rows = [(i, "abcd"[j]) for i, line in enumerate(counts) for j, n in enumerate(line) for _ in range(n)]
-    return Classes.of([label for label, _ in rows], illness=[value for _, value in rows])
+    return EquivalenceClasses.of([label for label, _ in rows], illness=[value for _, value in rows])
 
 
 def entropy(line: list[int]) -> float:
@@ -59,7 +59,7 @@ def test_recursive_is_its_definition(counts: Counts, c: float, l: int) -> None: 
 def test_table_20_3_has_a_class_of_hiv_only() -> None:
     """The chapter's 3-anonymous table is 1-diverse: rows 1, 3 and 6 share HIV."""
     age = ["[20, 30]", "[30, 40]", "[20, 30]", "[30, 40]", "[30, 40]", "[20, 30]"]
-    classes = Classes.of(age, disease=["HIV", "Hepatitis C", "HIV", "Hepatitis C", "Diabetes", "HIV"])
+    classes = EquivalenceClasses.of(age, disease=["HIV", "Hepatitis C", "HIV", "Hepatitis C", "Diabetes", "HIV"])
     assert classes.sizes.tolist() == [3, 3]
     assert DistinctLDiversity("disease", l=2).holds(classes).tolist() == [False, True]
     assert DistinctLDiversity("disease", l=2).achieved(classes) == {"l": 1}
@@ -80,7 +80,7 @@ def test_exercise_7_needs_l_values(counts: Counts, l: int) -> None:  # noqa: E74
 def test_exercise_8_the_table_bounds_its_classes(counts: Counts) -> None:
     """The entropy of the table is at least the least entropy of a class."""
     classes, model = as_classes(counts), EntropyLDiversity("illness", l=1)
-    whole = classes.merged(np.zeros(len(classes)))
+    whole = classes.merge(np.zeros(len(classes)))
     assert model.achieved(whole)["l"] >= model.achieved(classes)["l"] - 1e-9
 
 
@@ -90,13 +90,13 @@ def test_exercise_9_is_monotone(counts: Counts, c: float, l: int) -> None:  # no
     classes = as_classes(counts)
     models: list[Model] = [EntropyLDiversity("illness", l=c), RecursiveLDiversity("illness", c=c, l=l)]
     for model in models:
-        whole = classes.merged(np.zeros(len(classes)))
+        whole = classes.merge(np.zeros(len(classes)))
         assert model.holds(whole).all() or not model.holds(classes).all()
 
 
 def test_a_person_is_no_crowd() -> None:
     """One person with three illnesses is not 3-diverse."""
-    classes = Classes.of([0, 0, 0], individuals=["ann"] * 3, illness=["a", "b", "c"])
+    classes = EquivalenceClasses.of([0, 0, 0], individuals=["ann"] * 3, illness=["a", "b", "c"])
     assert DistinctLDiversity("illness", l=2).achieved(classes) == {"l": 1}
     assert DistinctLDiversity("illness", l=2).hint(classes) == "the table has 1 people, so l can be at most 1"
 
@@ -135,7 +135,7 @@ def test_no_classes() -> None:
     full = as_classes([[1, 1, 0, 0]])
     none = np.array([], dtype=np.int64)
     lines = Histogram(none, none, none, full.sensitive["illness"].domain)
-    nothing = Classes(none, {"illness": lines})
+    nothing = EquivalenceClasses(none, {"illness": lines})
     assert EntropyLDiversity("illness", l=2).achieved(nothing) == {"l": 0}
     assert DistinctLDiversity("illness", l=2).achieved(nothing) == {"l": 0}
     assert RecursiveLDiversity("illness", c=2, l=2).achieved(nothing) == {"c": 0.0, "l": 2}

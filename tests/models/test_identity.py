@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.errors import PolicyError
 from sfumato.models import IdentityAlphaBeta, IdentityKAnonymity, IdentityKLDiversity
 from sfumato.policy import load
@@ -19,10 +19,10 @@ ROWS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abcde"), st.sample
 Rows = list[tuple[int, str, str]]
 
 
-def classes_of(rows: Rows) -> Classes:
+def classes_of(rows: Rows) -> EquivalenceClasses:
     """Rows of class, person and value."""
     owner, person, value = zip(*rows, strict=True)
-    return Classes.of(owner, individuals=person, illness=value)
+    return EquivalenceClasses.of(owner, individuals=person, illness=value)
 
 
 def by_class(rows: Rows) -> list[Rows]:
@@ -69,7 +69,7 @@ def test_no_share_grows_in_a_union(rows: Rows, into: list[int]) -> None:
     """A share in a union never exceeds the larger share, which is why (alpha, beta) is monotone."""
     parts, model = classes_of(rows), IdentityAlphaBeta("illness", alpha=0.5, beta=0.5)
     target = np.unique([into[part[0][0]] for part in by_class(rows)], return_inverse=True)[1]
-    before, after = model.achieved(parts), model.achieved(parts.merged(target))
+    before, after = model.achieved(parts), model.achieved(parts.merge(target))
     assert after["alpha"] <= before["alpha"]
     assert after["beta"] <= before["beta"]
 
@@ -93,14 +93,14 @@ def test_least_rows_for_shares() -> None:
 
 def test_linked_k_is_told_where_it_is_asked_for() -> None:
     """What is achieved of linked_k is the fewest persons who share a set of classes, not the smallest class."""
-    classes = Classes.of([0, 0, 0, 1, 1, 1], individuals=["a", "b", "c", "a", "b", "d"])
+    classes = EquivalenceClasses.of([0, 0, 0, 1, 1, 1], individuals=["a", "b", "c", "a", "b", "d"])
     assert IdentityKAnonymity(2).achieved(classes) == {"k": 3}
     assert IdentityKAnonymity(2, linked_k=2).achieved(classes) == {"k": 3, "linked_k": 1}
 
 
 def test_hints_name_what_could_be_met() -> None:
     """The table as one class says what is possible."""
-    whole = Classes.of([0] * 4, individuals=["a", "a", "a", "b"], illness=["x", "x", "y", "y"])
+    whole = EquivalenceClasses.of([0] * 4, individuals=["a", "a", "a", "b"], illness=["x", "x", "y", "y"])
     assert IdentityKAnonymity(3).hint(whole) == "the table has 2 individuals, so k can be at most that"
     assert "k can be at most 2 and l at most 2" in IdentityKLDiversity("illness", k=3, l=3).hint(whole)
     hint = IdentityAlphaBeta("illness", alpha=0.5, beta=0.5, linked_k=3).hint(whole)

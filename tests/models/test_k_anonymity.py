@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.models import KAnonymity
 
 
@@ -14,24 +14,24 @@ def test_counts_rows_or_people(rows: list[tuple[int, int]], k: int) -> None:
     labels, people = [label for label, _ in rows], [str(person) for _, person in rows]
     members = {label: [p for each, p in zip(labels, people, strict=True) if each == label] for label in labels}
     groups = [members[label] for label in sorted(members)]
-    assert KAnonymity(k).holds(Classes.of(labels)).tolist() == [len(group) >= k for group in groups]
-    counted = KAnonymity(k).holds(Classes.of(labels, individuals=people))
+    assert KAnonymity(k).holds(EquivalenceClasses.of(labels)).tolist() == [len(group) >= k for group in groups]
+    counted = KAnonymity(k).holds(EquivalenceClasses.of(labels, individuals=people))
     assert counted.tolist() == [len(set(group)) >= k for group in groups]
 
 
 def test_a_failing_class_is_lost_whole() -> None:
     """Every part of a class that is too small is too small."""
-    assert KAnonymity(3).doomed(Classes(sizes=np.array([5, 2]))).tolist() == [0.0, 1.0]
+    assert KAnonymity(3).doomed(EquivalenceClasses(sizes=np.array([5, 2]))).tolist() == [0.0, 1.0]
 
 
 def test_hint_names_the_largest_k() -> None:
     """The table as one class is the largest class there is, in people where rows name them."""
-    assert KAnonymity(9).hint(Classes(sizes=np.array([6]))) == "k can be at most 6"
-    assert KAnonymity(9).hint(Classes.of([0, 0], individuals=["ann", "ann"])) == "k can be at most 1"
+    assert KAnonymity(9).hint(EquivalenceClasses(sizes=np.array([6]))) == "k can be at most 6"
+    assert KAnonymity(9).hint(EquivalenceClasses.of([0, 0], individuals=["ann", "ann"])) == "k can be at most 1"
 
 
 def test_nothing_published_is_no_class() -> None:
     """Without classes there is nothing that fails."""
-    nothing = Classes(sizes=np.array([], dtype=np.int64))
+    nothing = EquivalenceClasses(sizes=np.array([], dtype=np.int64))
     assert KAnonymity(2).achieved(nothing) == {"k": 0}
     assert KAnonymity(2).holds(nothing).tolist() == []

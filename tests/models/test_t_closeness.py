@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from sfumato.checks import random_classes
-from sfumato.classes import Classes, Domain, FloatArray, Histogram
+from sfumato.core.arrays import FloatArray
+from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain
 from sfumato.errors import PolicyError
 from sfumato.models import Costs, TCloseness
 from sfumato.models.distances import distance
@@ -20,15 +21,15 @@ SALARIES = ["03k", "04k", "05k", "06k", "08k", "11k", "07k", "09k", "10k"]  # th
 SEEDS = range(8)
 
 
-def shares(classes: Classes) -> tuple[FloatArray, FloatArray]:
+def shares(classes: EquivalenceClasses) -> tuple[FloatArray, FloatArray]:
     """The distributions of the classes, dense, and of the table."""
     lines = classes.sensitive["illness"]
     dense = np.zeros((len(classes), len(lines.domain.values)))
-    dense[lines.owner, lines.value] = lines.count / classes.sizes[lines.owner]
+    dense[lines.class_of, lines.value] = lines.count / classes.sizes[lines.class_of]
     return dense, lines.domain.shares
 
 
-def program(costs: FloatArray, classes: Classes) -> FloatArray:
+def program(costs: FloatArray, classes: EquivalenceClasses) -> FloatArray:
     """The chapter's linear program, written down as it stands, one class after the other."""
     from scipy.optimize import linprog
 
@@ -42,13 +43,13 @@ def program(costs: FloatArray, classes: Classes) -> FloatArray:
     return np.array([linprog(costs.ravel(), A_eq=flat, b_eq=part - whole).fun for part in parts])
 
 
-def measured(name: str, classes: Classes, costs: Costs | None = None) -> FloatArray:
+def measured(name: str, classes: EquivalenceClasses, costs: Costs | None = None) -> FloatArray:
     """The distances of all classes."""
     lines = classes.sensitive["illness"]
     return distance(name, lines.domain, costs).of(lines, classes.sizes)
 
 
-def classes_of(seed: int) -> Classes:
+def classes_of(seed: int) -> EquivalenceClasses:
     """Random classes over six values, NULL among them."""
     return random_classes(np.random.default_rng(seed), values=("a", "b", "c", "d", "e", None))
 
@@ -90,7 +91,7 @@ def test_hierarchical_closed_form_is_the_program(seed: int) -> None:
     assert measured("emd-hierarchical", classes) == pytest.approx(program(costs, classes))
 
 
-def written(domain: Domain, costs: FloatArray) -> Costs:
+def written(domain: SensitiveDomain, costs: FloatArray) -> Costs:
     """A matrix as costs of pairs, in both directions."""
     names = [value or "" for value in domain.values]
     places = itertools.permutations(range(len(names)), 2)
@@ -128,7 +129,7 @@ def test_bounds_spare_programs() -> None:
     """A program's potentials show other classes to fail, and equal distributions share one program."""
     values = [["a"] * i + ["b"] for i in range(40, 60)] + [["a", "b"] * i for i in range(1, 9)]
     rows = [(i, value) for i, each in enumerate(values) for value in each] + [(99, v) for v in "bbbcccc" * 99]
-    classes = Classes.of([i for i, _ in rows], illness=[value for _, value in rows])
+    classes = EquivalenceClasses.of([i for i, _ in rows], illness=[value for _, value in rows])
     lines = classes.sensitive["illness"]
     way = Transport(lines.domain, np.array([[0.0, 1, 2], [2, 0, 1], [1, 2, 0]]))
     assert not way.within(lines, classes.sizes, 0.6)[:20].any()
@@ -170,7 +171,7 @@ def test_points_are_classes_of_one_value(name: str) -> None:
 
 def test_salaries() -> None:
     """Of nine salaries, the three lowest are 0.375 away and three spread ones 0.167."""
-    classes = Classes.of([0, 0, 0, 1, 1, 1, 2, 2, 2], salary=SALARIES)
+    classes = EquivalenceClasses.of([0, 0, 0, 1, 1, 1, 2, 2, 2], salary=SALARIES)
     model = TCloseness("salary", t=0.167, distance="emd-ordered")
     work = distance("emd-ordered", classes.sensitive["salary"].domain)
     found = work.of(classes.sensitive["salary"], classes.sizes)
@@ -181,13 +182,13 @@ def test_salaries() -> None:
 
 def test_half_hiv_is_diverse_but_not_close() -> None:
     """Half HIV has the highest entropy, and says much where one in a hundred has it."""
-    classes = Classes.of([0] * 2 + [1] * 98, illness=["HIV"] + ["normal"] * 99)
+    classes = EquivalenceClasses.of([0] * 2 + [1] * 98, illness=["HIV"] + ["normal"] * 99)
     assert TCloseness("illness", t=0.1, distance="variational").holds(classes).tolist() == [False, True]
 
 
 def test_one_place_and_one_value_are_at_no_distance() -> None:
     """A column of one value is never far from itself."""
-    classes = Classes.of([0, 1], illness=["flu", "flu"])
+    classes = EquivalenceClasses.of([0, 1], illness=["flu", "flu"])
     for name in ("variational", "kl", "emd-ordered"):
         assert TCloseness("illness", t=0, distance=name).holds(classes).all()
     assert TCloseness("illness", t=0, distance="emd", costs=Costs({})).doomed(classes).tolist() == [0, 0]
@@ -196,16 +197,18 @@ def test_one_place_and_one_value_are_at_no_distance() -> None:
 @pytest.mark.parametrize("name", ["emd-ordered", "emd-hierarchical"])
 def test_needs_an_order_or_a_hierarchy(name: str) -> None:
     """A column without them is an error that names it."""
-    bare = Domain(("a",), np.array([1]))
+    bare = SensitiveDomain(("a",), np.array([1]))
     one = np.array([1])
-    classes = Classes(one, {"illness": Histogram(np.array([0]), np.array([0]), one, bare)})
+    classes = EquivalenceClasses(one, {"illness": Histogram(np.array([0]), np.array([0]), one, bare)})
     with pytest.raises(PolicyError, match=r"distance emd-.* needs .*hierarchy.*illness"):
         TCloseness("illness", t=0.1, distance=name).holds(classes)
 
 
 def test_hint() -> None:
     """The table as one class is at distance 0."""
-    assert TCloseness("illness", t=0, distance="kl").hint(Classes.of([0], illness=["a"])) == ("t can be as low as 0")
+    assert TCloseness("illness", t=0, distance="kl").hint(EquivalenceClasses.of([0], illness=["a"])) == (
+        "t can be as low as 0"
+    )
 
 
 def test_no_classes() -> None:
@@ -214,7 +217,7 @@ def test_no_classes() -> None:
     for name in ("variational", "kl", "emd-ordered", "emd-hierarchical", "emd"):
         domain = classes_of(0).sensitive["illness"].domain
         costs = written(domain, np.arange(36.0).reshape(6, 6)) if name == "emd" else None
-        classes = Classes(none, {"illness": Histogram(none, none, none, domain)})
+        classes = EquivalenceClasses(none, {"illness": Histogram(none, none, none, domain)})
         model = TCloseness("illness", t=0.1, distance=name, costs=costs)
         assert model.holds(classes).tolist() == []
         assert model.doomed(classes).tolist() == []

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.encode import encode
 from sfumato.models import MODELS
 from sfumato.policy import load
@@ -93,10 +93,10 @@ def labelled(labels: Sequence[str]) -> list[Row]:
     return [(person, label, disease) for (person, _, disease), label in zip(TABLE_3, labels, strict=True)]
 
 
-def classes(labels: Sequence[str]) -> Classes:
+def classes(labels: Sequence[str]) -> EquivalenceClasses:
     """The classes that labels make of Table 3."""
     people, _, diseases = zip(*TABLE_3, strict=True)
-    return Classes.of(labels, individuals=people, Disease=diseases)
+    return EquivalenceClasses.of(labels, individuals=people, Disease=diseases)
 
 
 def test_table_2_counts_rows_and_makes_a_class_of_mike_alone() -> None:
@@ -115,7 +115,7 @@ def test_no_class_is_one_persons_where_persons_are_known(rule: dict[str, Any]) -
 def test_identity_k_anonymity_refuses_table_2() -> None:
     """Of the three classes of Table 2, the model says no to the first."""
     labels = [f"{sex} {code}" for sex, code, _ in TABLE_2]
-    made = Classes.of(labels, individuals=[name for name, *_ in TABLE_1])
+    made = EquivalenceClasses.of(labels, individuals=[name for name, *_ in TABLE_1])
     assert dict(zip(sorted(set(labels)), _model(K_2).holds(made).tolist(), strict=True)) == {
         "M 10085": False,
         "* 10075": True,

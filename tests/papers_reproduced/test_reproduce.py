@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -142,6 +143,7 @@ def test_stopped_in_the_middle(
     def interrupted(*_: Any) -> dict[str, Any]:
         try:
             os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)  # the signal may arrive a moment later
         except KeyboardInterrupt:
             raise RuntimeError("a library's own error") from None
         return {}

@@ -282,7 +282,7 @@ def test_what_is_not_so_does_not_hold(
         ("B", LINK, {"error": 0.17}, "XYE, averaged"),
     ],
 )
-def test_scores_have_verdicts_of_their_own(  # noqa: PLR0913 - a line of the table has as many cells
+def test_scores_have_verdicts_of_their_own(
     run: dict[str, Any], data: str, method: str, change: dict[str, Any], statement: str, *, score: str
 ) -> None:
     """What releases by one score are like says nothing of the other's."""

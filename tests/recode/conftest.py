@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from sfumato.checks.tables import Case
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode
 from sfumato.policy import Policy
 from sfumato.recode.evaluate import Evaluator, Requirement
 from sfumato.recode.metrics import METRICS
 from sfumato.table import from_frame
 
-Opened = tuple[Encoded, Policy]
+Opened = tuple[EncodedTable, Policy]
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode
 from sfumato.policy import Policy
 from sfumato.recode import recode
 from sfumato.recode.evaluate import Evaluation, Evaluator, Requirement
@@ -44,7 +44,7 @@ def rows() -> Path:
     return folder
 
 
-def opened(folder: Path, suppression: float, plain: tuple[str, ...] = ()) -> tuple[Encoded, Policy]:
+def opened(folder: Path, suppression: float, plain: tuple[str, ...] = ()) -> tuple[EncodedTable, Policy]:
     """The table under 5-anonymity, with all columns quasi-identifiers but those that are plain."""
     columns: dict[str, Any] = {
         name: {"role": "plain"} if name in plain else {"role": "quasi", "hierarchy": f"adult_hierarchy_{name}.csv"}
@@ -74,7 +74,7 @@ def test_nine_quasi_identifiers(rows: Path, suppression: float, loss: float, sup
 
 
 @pytest.fixture(scope="module")
-def eight(rows: Path) -> tuple[Encoded, Policy, Evaluator, dict[tuple[int, ...], Evaluation]]:
+def eight(rows: Path) -> tuple[EncodedTable, Policy, Evaluator, dict[tuple[int, ...], Evaluation]]:
     """Eight quasi-identifiers, at most 5 % suppressed, and what each of all nodes comes to."""
     encoded, policy = opened(rows, 0.05, plain=("salary-class",))
     requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
@@ -83,7 +83,9 @@ def eight(rows: Path) -> tuple[Encoded, Policy, Evaluator, dict[tuple[int, ...],
     return encoded, policy, evaluator, {node: evaluator.evaluate(node) for node in nodes}
 
 
-def test_the_best_of_all_nodes(eight: tuple[Encoded, Policy, Evaluator, dict[tuple[int, ...], Evaluation]]) -> None:
+def test_the_best_of_all_nodes(
+    eight: tuple[EncodedTable, Policy, Evaluator, dict[tuple[int, ...], Evaluation]],
+) -> None:
     """The node found is the best of all 6,480, where the greedy search of another package loses a fifth more."""
     encoded, policy, evaluator, every = eight
     assert len(every) == evaluator.lattice.size == 6480
@@ -95,7 +97,7 @@ def test_the_best_of_all_nodes(eight: tuple[Encoded, Policy, Evaluator, dict[tup
     assert least * 1.2 < 0.333  # what that package loses here, by the same measure
 
 
-def test_all_minimal_nodes(eight: tuple[Encoded, Policy, Evaluator, dict[tuple[int, ...], Evaluation]]) -> None:
+def test_all_minimal_nodes(eight: tuple[EncodedTable, Policy, Evaluator, dict[tuple[int, ...], Evaluation]]) -> None:
     """Samarati and Incognito give the minimal ones of all nodes, and agree on the lowest of them."""
     _, _, evaluator, every = eight
     passing = np.zeros(evaluator.lattice.shape, dtype=np.bool_)

@@ -13,7 +13,7 @@ from sfumato.checks import exhaustive
 from sfumato.checks.exhaustive import Outcome, every_outcome
 from sfumato.checks.losses import Node
 from sfumato.checks.tables import METRICS, Case, random_case
-from sfumato.encode import Encoded
+from sfumato.encode import EncodedTable
 from sfumato.errors import Infeasible
 from sfumato.models import MODELS
 from sfumato.models.distances import DISTANCES
@@ -23,7 +23,7 @@ from sfumato.recode.evaluate import Evaluator
 from sfumato.recode.incognito import incognito
 from sfumato.recode.samarati import samarati
 
-Opener = Callable[[Case], tuple[Encoded, Policy]]
+Opener = Callable[[Case], tuple[EncodedTable, Policy]]
 Evaluating = Callable[[Case], Evaluator]
 SEEDS = 40
 ANYTHING = st.builds(

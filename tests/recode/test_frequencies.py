@@ -48,7 +48,7 @@ def _same_labels(case: Case, node: tuple[int, ...], evaluator: Evaluator) -> Non
     for number, labels in enumerate(zip(*named, strict=True)):
         assert grouped.classes.sizes[number] == len(counted[labels])
         for column, lines in grouped.classes.sensitive.items():
-            here = lines.owner == number
+            here = lines.class_of == number
             found = {
                 lines.domain.values[value]: n for value, n in zip(lines.value[here], lines.count[here], strict=True)
             }

@@ -7,12 +7,12 @@ from typing import Any
 from sfumato.checks.exhaustive import Outcome, best, every_outcome
 from sfumato.checks.losses import Node
 from sfumato.checks.tables import Case
-from sfumato.encode import Encoded
+from sfumato.encode import EncodedTable
 from sfumato.models import AlphaDeassociation, EntropyLDiversity
 from sfumato.policy import Policy
 from sfumato.recode import recode
 
-Opener = Callable[[Case], tuple[Encoded, Policy]]
+Opener = Callable[[Case], tuple[EncodedTable, Policy]]
 
 TREE: dict[str | None, tuple[str | None, ...]] = {
     "one": ("one", "few", "*"),

@@ -36,7 +36,7 @@ TYPED = {
 @pytest.mark.parametrize("name", TYPED)
 @pytest.mark.parametrize("role", ["quasi", "sensitive", "plain"])
 @pytest.mark.parametrize("way", ["table", "file"])
-def test_types_and_values_survive(rules: Rules, saves: Saves, tmp_path: Path, name: str, role: str, way: str) -> None:  # noqa: PLR0913, PLR0917 - the cases are what they are
+def test_types_and_values_survive(rules: Rules, saves: Saves, tmp_path: Path, name: str, role: str, way: str) -> None:
     """A column that is not generalized is read back by Arrow with its type and its values."""
     table = pa.table({"q": ["a"] * 4, "x": TYPED[name]})
     pq.write_table(table, tmp_path / "t.parquet")

@@ -71,7 +71,7 @@ def _told(one: Seen, row: int) -> dict[int, float]:
 def _expected(release: Release, a: Seen, b: Seen, *, apart: bool) -> Pairs:
     """Row by row; or, between two tables, every line of a class with every line of it, each pair counting equally."""
     found: Pairs = defaultdict(float)
-    owner = release.recoding.owner.tolist()
+    owner = release.recoding.class_of.tolist()
     classes = defaultdict(list)
     for row, number in enumerate(owner):
         if number >= 0:

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.models import AlphaDeassociation, EntropyLDiversity, TCloseness
 from sfumato.recode.frequencies import Roller
 from sfumato.release import Release, prepare
@@ -165,7 +165,7 @@ def test_raw_classes_are_those_of_the_roller(looked_at: list[str], persons: bool
 
 def test_bins_hold_every_row() -> None:
     """Rows of the largest classes are in the last bin, and nothing is lost."""
-    sizes = binned(Classes(sizes=np.array([1, 999, 1000, 4000])))
+    sizes = binned(EquivalenceClasses(sizes=np.array([1, 999, 1000, 4000])))
     assert sizes.shares.tolist() == pytest.approx([1 / 6000, *[0] * 7, 999 / 6000, 5000 / 6000])
 
 
@@ -174,7 +174,7 @@ def test_measures_equal_the_models(monkeypatch: pytest.MonkeyPatch, block: int) 
     """Entropy, share and distance agree with the privacy models that ask for them, in blocks or at once."""
     monkeypatch.setattr("sfumato.attack.homogeneity.disclosure._BLOCK", block)
     draw = np.random.default_rng(3)
-    classes = Classes.of(draw.integers(0, 40, 500), illness=draw.choice(list("abcdef"), 500).tolist())
+    classes = EquivalenceClasses.of(draw.integers(0, 40, 500), illness=draw.choice(list("abcdef"), 500).tolist())
     found = disclosed(classes.sensitive["illness"], classes.sizes)
     assert EntropyLDiversity("illness", l=1).achieved(classes)["l"] == pytest.approx(found.entropy.worst)
     assert AlphaDeassociation(alpha=1, column="illness").achieved(classes)["alpha"] == pytest.approx(found.share.worst)

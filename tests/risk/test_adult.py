@@ -8,7 +8,7 @@ import pyarrow.csv as pc
 import pytest
 from numpy.typing import NDArray
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.risk import adversaries_of, risk_by_columns, uniqueness
 
 pytestmark = pytest.mark.adult
@@ -49,6 +49,6 @@ def test_the_rule_finds_the_uniques_of_adult(classes: NDArray[np.int64], fractio
     drawn = np.random.default_rng(1).choice(classes, round(fraction * len(classes)), replace=False)
     known, sizes = np.unique(drawn, return_counts=True)
     assert uniqueness(sizes, fraction).estimate.uniques == pytest.approx(18_619, rel=0.05)
-    truth = adversaries_of(Classes(sizes), np.bincount(classes)[known])
-    estimated = adversaries_of(Classes(sizes), fraction=fraction)
+    truth = adversaries_of(EquivalenceClasses(sizes), np.bincount(classes)[known])
+    estimated = adversaries_of(EquivalenceClasses(sizes), fraction=fraction)
     assert estimated.marketer.average == pytest.approx(truth.marketer.average, rel=0.05)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.errors import InputError
 from sfumato.risk import Asked, adversaries_of, risk_of
 from sfumato.risk.scaled import expected_inverse, inverse_population
@@ -33,7 +33,7 @@ def test_figures_equal_brute_force(seed: int, named: bool) -> None:
     draw = np.random.default_rng(seed)
     groups = np.unique(draw.integers(0, draw.integers(1, 12), draw.integers(1, 80)), return_inverse=True)[1].tolist()
     people = [f"p{i}" for i in draw.integers(0, 40, len(groups))] if named else None
-    classes, threshold = Classes.of(groups, individuals=people), float(draw.choice([0.2, 0.05, 0.5]))
+    classes, threshold = EquivalenceClasses.of(groups, individuals=people), float(draw.choice([0.2, 0.05, 0.5]))
     population = draw.integers(0, 30, len(classes))
     found = adversaries_of(classes, population, threshold=threshold)
     size = {
@@ -49,7 +49,7 @@ def test_figures_equal_brute_force(seed: int, named: bool) -> None:
 
 def test_the_marketer_s_share_is_the_sum_of_sizes_by_population_sizes() -> None:
     """(1/n) times the sum of f / F over classes, here 1/10 + 2/4 + 3/3 of six rows."""
-    found = adversaries_of(Classes(sizes=np.array([1, 2, 3])), np.array([10, 4, 3]))
+    found = adversaries_of(EquivalenceClasses(sizes=np.array([1, 2, 3])), np.array([10, 4, 3]))
     assert found.marketer.average == pytest.approx((1 / 10 + 2 / 4 + 3 / 3) / 6)
     assert found.journalist.highest == pytest.approx(1 / 3)
     assert found.prosecutor.highest == 1
@@ -57,7 +57,7 @@ def test_the_marketer_s_share_is_the_sum_of_sizes_by_population_sizes() -> None:
 
 def test_without_a_population_the_table_stands_for_it() -> None:
     """Then the journalist has the prosecutor's chances, which are those that the risk always told, and that is said."""
-    classes = Classes(sizes=np.array([1, 4, 7]))
+    classes = EquivalenceClasses(sizes=np.array([1, 4, 7]))
     found = adversaries_of(classes)
     assert found.basis == "the table itself"
     assert found.journalist == found.prosecutor
@@ -92,8 +92,8 @@ def test_the_estimate_is_right_on_a_population_that_is_known(fraction: float) ->
     drawn = draw.choice(classes, int(fraction * len(classes)), replace=False)
     known, sizes = np.unique(drawn, return_counts=True)
     whole = np.bincount(classes)[known]
-    truth = adversaries_of(Classes(sizes=sizes), whole)
-    found = adversaries_of(Classes(sizes=sizes), fraction=fraction)
+    truth = adversaries_of(EquivalenceClasses(sizes=sizes), whole)
+    found = adversaries_of(EquivalenceClasses(sizes=sizes), fraction=fraction)
     assert found.marketer.average == pytest.approx(truth.marketer.average, rel=0.15)
     assert found.journalist.highest == pytest.approx(float((1 / whole[sizes == 1]).mean()), rel=0.15)
     assert found.basis == "estimated from the sampling fraction"

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.policy import load
 from sfumato.risk import persons_of
 from sfumato.risk.table import risk_by_columns, risk_by_policy, risk_by_release
@@ -81,7 +81,9 @@ def test_figures_equal_brute_force(seed: int) -> None:
     groups = draw.integers(0, draw.integers(1, 12), rows).tolist()
     people = [f"p{number}" for number in draw.integers(0, draw.integers(1, 60), rows)]
     for k in (1, 2, 3, 5):
-        assert persons_of(Classes.of(groups, individuals=people), k).as_json() == brute_force(groups, people, k)
+        assert persons_of(EquivalenceClasses.of(groups, individuals=people), k).as_json() == brute_force(
+            groups, people, k
+        )
 
 
 def test_table_2_of_the_paper(paper: Path) -> None:

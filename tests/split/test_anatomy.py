@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.encode import Encoded, encode
+from sfumato.core.randomness import Randomness
+from sfumato.encode import EncodedTable, encode
 from sfumato.errors import Infeasible
 from sfumato.policy import Policy, load
-from sfumato.randomness import Randomness
 from sfumato.recode import Recoding
 from sfumato.recode.evaluate import Requirement
 from sfumato.release import prepare
@@ -32,7 +32,7 @@ def _policy(*privacy: dict[str, Any], suppression: float = 0.0, **more: Any) -> 
     return load(rules)
 
 
-def _made(values: list[str | None], policy: Policy, **more: list[str]) -> tuple[Encoded, Recoding]:
+def _made(values: list[str | None], policy: Policy, **more: list[str]) -> tuple[EncodedTable, Recoding]:
     table = pa.table({"q": [str(i) for i in range(len(values))], "s": values, **more})
     encoded = encode(from_frame(table, policy), policy)
     return encoded, anatomy(encoded, policy)
@@ -162,7 +162,7 @@ def test_a_seed_does_not_tie_the_order_to_the_buckets() -> None:
     values: list[str | None] = [*"abcabd"] * (rows // 6)
     policy = _policy({**DISTINCT, "l": size}).replace(seed=7)
     release = prepare(pa.table({"q": [str(i) for i in range(rows)], "s": values}), policy)
-    codes, group = release.encoded.sensitive["s"].codes, release.recoding.owner
+    codes, group = release.encoded.sensitive["s"].codes, release.recoding.class_of
     order = release.tables["nss"].order
     dealt = bucket_values(np.bincount(codes), size).ravel()
     guess = np.empty(rows, dtype=np.int64)
@@ -185,7 +185,7 @@ def test_columns_of_many_values_end_soon() -> None:
     assert _made(values, _policy(rule))[1].classes.sizes.tolist() == [1500]
 
 
-def _asked(values: list[str | None], rule: dict[str, Any]) -> tuple[Encoded, Requirement, str]:
+def _asked(values: list[str | None], rule: dict[str, Any]) -> tuple[EncodedTable, Requirement, str]:
     policy = _policy(rule)
     table = pa.table({"q": ["x"] * len(values), "s": values})
     return encode(from_frame(table, policy), policy), Requirement.of(policy.privacy, len(values), Fraction(0)), "s"

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sfumato.core.randomness import Randomness
 from sfumato.errors import Infeasible
-from sfumato.randomness import Randomness
 from sfumato.release import Release, anonymize
 from sfumato.split.apart import apart
 

@@ -36,11 +36,11 @@ def table() -> Any:
 def _classes(tables: TwoTables, column: str) -> Counter[Class]:
     """The quasi-identifiers and the bag of each class, whatever its number."""
     lines: dict[int, list[tuple[str | None, ...]]] = {}
-    for place, owner in enumerate(tables.owner.tolist()):
+    for place, owner in enumerate(tables.class_of.tolist()):
         lines.setdefault(owner, []).append(tuple(one.texts[one.codes[place]] for one in tables.quasi))
     bags: dict[int, list[tuple[str | None, int]]] = {}
     bag = tables.bags[column]
-    for owner, value, count in zip(bag.owner.tolist(), bag.value.tolist(), bag.count.tolist(), strict=True):
+    for owner, value, count in zip(bag.class_of.tolist(), bag.value.tolist(), bag.count.tolist(), strict=True):
         bags.setdefault(owner, []).append((bag.domain.values[value], count))
     return Counter((tuple(sorted(lines[key], key=str)), tuple(sorted(bags[key], key=str))) for key in lines)
 

@@ -76,8 +76,8 @@ def test_trust_01_the_verifier_shares_no_code_with_what_made_the_table() -> None
     """Importing the verifier loads no model, no algorithm and no counting code of the library."""
     script = (
         "import sys, sfumato.verifier\n"
-        "print([n for n in sys.modules if n.startswith(('sfumato.models', 'sfumato.recode', 'sfumato.classes', "
-        "'sfumato.encode', 'sfumato.keys', 'sfumato.release'))])"
+        "print([n for n in sys.modules if n.startswith(('sfumato.models', 'sfumato.recode', 'sfumato.core.classes', "
+        "'sfumato.encode', 'sfumato.core.keys', 'sfumato.release'))])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

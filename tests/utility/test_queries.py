@@ -14,7 +14,7 @@ import pytest
 
 from sfumato.checks import Case, random_case
 from sfumato.checks.covering import covers
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode
 from sfumato.errors import DataError, Infeasible, InputError
 from sfumato.policy import Policy, load
 from sfumato.recode import recode
@@ -48,7 +48,7 @@ technical supporter,blue-collar,*
 """
 
 
-def said(query: Query, encoded: Encoded, sensitive: str) -> Wanted:
+def said(query: Query, encoded: EncodedTable, sensitive: str) -> Wanted:
     """A query in words: the wanted values of each asked column."""
     columns = [(encoded.quasi[place].column, wanted) for place, wanted in query.quasi]
     columns.append((encoded.sensitive[sensitive], query.sensitive))
@@ -152,7 +152,7 @@ def test_labels_by_hand(tmp_path: Path, algorithm: str) -> None:
     assert algorithm != "mondrian" or min(kinds["sets"], kinds["{'ranges': True}"]) > 3
 
 
-def paper_tables(folder: Path) -> tuple[Encoded, Policy]:
+def paper_tables(folder: Path) -> tuple[EncodedTable, Policy]:
     """Table 1 of the paper, with the hierarchy of its Figure 1."""
     (folder / "job.csv").write_text(JOBS, encoding="utf-8")
     quasi = {"role": "quasi", "hierarchy": "suppress"}
@@ -162,7 +162,7 @@ def paper_tables(folder: Path) -> tuple[Encoded, Policy]:
     return encode(from_frame(TABLE_1, policy), policy), policy
 
 
-def asking(encoded: Encoded, illness: set[str], **wanted: set[str]) -> Query:
+def asking(encoded: EncodedTable, illness: set[str], **wanted: set[str]) -> Query:
     """A query by its values."""
     columns = [attribute.column for attribute in encoded.quasi]
     masks = [
@@ -191,7 +191,7 @@ def test_paper_example(tmp_path: Path) -> None:
     assert two.estimates(nobody) == one.estimates(nobody) == (0.0, 0.0)
 
 
-def of_recoding_by(encoded: Encoded, owner: Any) -> TwoTables:
+def of_recoding_by(encoded: EncodedTable, owner: Any) -> TwoTables:
     """Two tables whose classes are given."""
     from sfumato.recode import Recoding
     from sfumato.split.anatomy import counted
@@ -200,13 +200,13 @@ def of_recoding_by(encoded: Encoded, owner: Any) -> TwoTables:
 
 
 def _coded(name: str, cells: list[str]) -> Any:
-    from sfumato.coding import Coded
+    from sfumato.encode import CodedColumn
 
     texts = sorted(set(cells))
-    return Coded(name, np.array([texts.index(cell) for cell in cells]), tuple(texts), None)
+    return CodedColumn(name, np.array([texts.index(cell) for cell in cells]), tuple(texts), None)
 
 
-def drawn(policy: Policy, table: Any, **work: Any) -> tuple[Encoded, Drawn]:
+def drawn(policy: Policy, table: Any, **work: Any) -> tuple[EncodedTable, Drawn]:
     """Queries on a table."""
     encoded = encode(from_frame(table, policy), policy)
     return encoded, draw(encoded, "illness", Workload(**work))

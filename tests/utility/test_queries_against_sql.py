@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.encode import Encoded
+from sfumato.encode import EncodedTable
 from sfumato.release import Release, anonymize
 from sfumato.split import of_recoding
 from sfumato.utility.labelled import labels_of
@@ -47,7 +47,7 @@ def _answers(release: Release, folder: Path) -> Answers:
     return of_labels(tables, release.encoded, "illness", levels=release.levels, entries=entries)
 
 
-def _sql(query: Query, encoded: Encoded) -> str:
+def _sql(query: Query, encoded: EncodedTable) -> str:
     """The query in words of SQL."""
     columns = [(encoded.quasi[place].column, wanted) for place, wanted in query.quasi]
     columns.append((encoded.sensitive["illness"], query.sensitive))

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato import models
-from sfumato.classes import Classes, Domain, Histogram, tally
+from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain, count_values
 from sfumato.models import Costs
 from sfumato.verifier import Finding, Needs, Promise, verify_table
 
@@ -75,17 +75,17 @@ def library(rows: Rows, rule: Rule, totals: Sequence[int], *, persons: bool = Fa
     owner = np.array([i for i, part in enumerate(classes_of(rows)) for _ in part])
     ordered = [row for part in classes_of(rows) for row in part]
     domains = {
-        "s": Domain(VALUES, np.array(totals), np.array(RANKS), len(VALUES), np.array(TREE)),
-        "t": Domain(("a", "b", None), np.array([1, 1, 1])),
-        "who": Domain(tuple("ABCDEF"), np.ones(6, dtype=np.int64)),
+        "s": SensitiveDomain(VALUES, np.array(totals), np.array(RANKS), len(VALUES), np.array(TREE)),
+        "t": SensitiveDomain(("a", "b", None), np.array([1, 1, 1])),
+        "who": SensitiveDomain(tuple("ABCDEF"), np.ones(6, dtype=np.int64)),
     }
 
     def histogram(column: str) -> Histogram:
         codes = np.array([domains[column].values.index(row[column]) for row in ordered])
-        return tally(owner, codes, np.ones_like(codes), domains[column])
+        return count_values(owner, codes, np.ones_like(codes), domains[column])
 
     people = histogram("who") if persons else None
-    classes = Classes(np.bincount(owner), {"s": histogram("s"), "t": histogram("t")}, people)
+    classes = EquivalenceClasses(np.bincount(owner), {"s": histogram("s"), "t": histogram("t")}, people)
     keys = {key: value for key, value in rule.items() if key != "model"}
     if rule.get("distance") == "emd":
         keys["costs"] = Costs(COSTS)

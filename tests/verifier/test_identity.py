@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.linked_persons import linked_persons
 from sfumato.errors import InputError
-from sfumato.linked import linked
 from sfumato.models import MODELS
 from sfumato.verifier import Finding, Promise, Verdict, verify_table, verify_tables
 
@@ -93,10 +93,10 @@ def library(rows: Rows, rule: Rule) -> tuple[bool, dict[str, Any]]:
     """What the library's own model says, of the classes and of the whole table."""
     labels = [str(of_row(row)) for row in rows]
     people = ["without a name" if row["who"] is None else row["who"] for row in rows]
-    classes = Classes.of(labels, individuals=people, s=[row["s"] for row in rows])
+    classes = EquivalenceClasses.of(labels, individuals=people, s=[row["s"] for row in rows])
     keys = {key: value for key, value in rule.items() if key != "model"}
     model = MODELS[rule["model"]](**keys)
-    holds = bool(model.holds(classes).all()) and linked(classes).fewest >= rule.get("linked_k", 1)
+    holds = bool(model.holds(classes).all()) and linked_persons(classes).fewest >= rule.get("linked_k", 1)
     return holds, dict(model.achieved(classes))
 
 

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from sfumato.classes import Histogram, IntArray
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import Histogram
+from sfumato.core.numbers import ceil_times
 from sfumato.models import (
     AlphaDeassociation,
     DistinctLDiversity,
@@ -14,7 +16,6 @@ from sfumato.models import (
     Model,
     RecursiveLDiversity,
 )
-from sfumato.models.exact import ceil_times
 from sfumato.policy import Policy
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.checks.generate import examples_for, subset
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.models import Model
 
 Meeting = Callable[[Model, dict[str, float | int]], Model | None]
@@ -42,7 +42,7 @@ def meeting(model: Model, achieved: dict[str, float | int]) -> Model | None:
 
 def check_model(
     model: Model,
-    examples: Iterable[Classes] | None = None,
+    examples: Iterable[EquivalenceClasses] | None = None,
     *,
     seed: int = 0,
     meet: Meeting = meeting,
@@ -82,7 +82,7 @@ def _is_json(value: object) -> bool:
     return True
 
 
-def _check_shape(model: Model, classes: Classes) -> None:
+def _check_shape(model: Model, classes: EquivalenceClasses) -> None:
     holds, doomed = model.holds(classes), model.doomed(classes)
     _require(holds.shape == (len(classes),) and holds.dtype == np.bool_, model, "must give a bool per class")
     _require(doomed.shape == (len(classes),), model, "must give a doomed share per class")
@@ -94,22 +94,22 @@ def _check_shape(model: Model, classes: Classes) -> None:
     _require(not model.hereditary or lost, model, "is hereditary but gives a failing class hope")
 
 
-def _check_alone(model: Model, classes: Classes, rng: np.random.Generator) -> None:
+def _check_alone(model: Model, classes: EquivalenceClasses, rng: np.random.Generator) -> None:
     keep = rng.random(len(classes)) < 0.5
     same = np.array_equal(model.holds(subset(classes, keep)), model.holds(classes)[keep])
     _require(same, model, "judges a class by other classes")
 
 
-def _check_achieved(model: Model, classes: Classes, meet: Meeting) -> None:
+def _check_achieved(model: Model, classes: EquivalenceClasses, meet: Meeting) -> None:
     achieved = model.achieved(classes)
     _require(_is_json(achieved), model, f"achieves {achieved}, which is not JSON")
     met = meet(model, achieved)
     _require(met is None or met.holds(classes).all(), model, f"does not meet the {achieved} it achieves")
 
 
-def _check_union(model: Model, parts: Classes, into: np.typing.NDArray[np.int64]) -> None:
+def _check_union(model: Model, parts: EquivalenceClasses, into: np.typing.NDArray[np.int64]) -> None:
     """Parts first, then their union: so every split that is tried is one that can occur."""
-    whole, passing = parts.merged(into), model.holds(parts)
+    whole, passing = parts.merge(into), model.holds(parts)
     united = model.holds(whole)
     all_pass = np.bincount(into, ~passing, len(whole)) == 0
     _require(not model.monotone or united[all_pass].all(), model, "is not monotone but says it is")

@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from sfumato.cli.printing import console_of, print_json
-from sfumato.encode import Attribute
+from sfumato.encode import QuasiIdentifier
 from sfumato.release import Release
 from sfumato.release.audit import how_found
 from sfumato.verifier import Verdict
@@ -99,7 +99,7 @@ def _ties(release: Release, table: Table) -> Table:
     return table
 
 
-def _generalized(release: Release, attribute: Attribute) -> str:
+def _generalized(release: Release, attribute: QuasiIdentifier) -> str:
     """How a column is published: at one level, or under labels of many."""
     if release.levels is not None:
         return f"level {release.levels[attribute.name]} of {attribute.hierarchy.height}"

@@ -10,7 +10,7 @@ from sfumato.compare.plan import Case, changed, planned
 from sfumato.compare.run import Bench, Watch
 from sfumato.compare.settings import settings_of
 from sfumato.compare.stopping import until_stopped
-from sfumato.encode import Attribute, Encoded, distinct
+from sfumato.encode import EncodedTable, QuasiIdentifier, count_distinct_tuples
 from sfumato.errors import InputError, PolicyError, SfumatoError
 from sfumato.policy import Policy, load
 from sfumato.recode.frequencies import Roller
@@ -68,7 +68,7 @@ class Dimensions:
         return asdict(self) | {"private": True, "levels": [each.as_json() for each in self.levels]}
 
 
-def dimensions(  # noqa: PLR0913 - as many as there are things to vary, by keyword
+def dimensions(
     policy: "str | Path | Mapping[str, Any] | Policy",
     data: Any = None,
     *,
@@ -107,7 +107,7 @@ def cube(k: int, rows: int, number: int) -> float:
     return min(1.0, float((k / rows) ** (1 / number)))
 
 
-def _ordered(encoded: Encoded, names: Sequence[str], order: str) -> list[Attribute]:
+def _ordered(encoded: EncodedTable, names: Sequence[str], order: str) -> list[QuasiIdentifier]:
     """The quasi-identifiers in the order in which they are added."""
     by_name = {attribute.name: attribute for attribute in encoded.quasi}
     found = [by_name[name] for name in names]
@@ -115,7 +115,7 @@ def _ordered(encoded: Encoded, names: Sequence[str], order: str) -> list[Attribu
 
 
 def _levels(
-    cases: Sequence[Case], bench: Bench, encoded: Encoded, chosen: Sequence[Attribute], watch: Watch | None
+    cases: Sequence[Case], bench: Bench, encoded: EncodedTable, chosen: Sequence[QuasiIdentifier], watch: Watch | None
 ) -> Iterator[Level]:
     for number in range(1, len(chosen) + 1):
         below = _below(encoded, chosen[:number])
@@ -128,17 +128,17 @@ def _levels(
         yield Level(number, chosen[number - 1].name, raw, tuple(found))
 
 
-def _below(encoded: Encoded, chosen: Sequence[Attribute]) -> Encoded:
+def _below(encoded: EncodedTable, chosen: Sequence[QuasiIdentifier]) -> EncodedTable:
     """The table with these quasi-identifiers alone, in its own order."""
     quasi = tuple(attribute for attribute in encoded.quasi if attribute in chosen)
     columns = dict(encoded.sensitive)
     if encoded.individual is not None:
         columns[encoded.individual.name] = encoded.individual
     others = {name: columns[name] for name in encoded.domains}
-    return replace(encoded, quasi=quasi, tuples=distinct(quasi, others))
+    return replace(encoded, quasi=quasi, tuples=count_distinct_tuples(quasi, others))
 
 
-def _reached(bench: Bench, case: Case, encoded: Encoded, out: Sequence[str], progress: Any) -> Reached:
+def _reached(bench: Bench, case: Case, encoded: EncodedTable, out: Sequence[str], progress: Any) -> Reached:
     assert case.policy is not None  # noqa: S101 - cases without one were refused at the start
     k = asked_k(case.policy.privacy)
     all_of_them = encoded.rows if encoded.individual is None else encoded.individual.width

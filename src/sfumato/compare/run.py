@@ -11,7 +11,7 @@ from sfumato.compare.outcome import Figures, Outcome, figures_of
 from sfumato.compare.plan import Case, planned
 from sfumato.compare.settings import settings_of
 from sfumato.compare.stopping import until_stopped
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode
 from sfumato.errors import InputError, PolicyError, SfumatoError
 from sfumato.policy import Policy, load
 from sfumato.release import prepare
@@ -63,7 +63,7 @@ class Bench:
 
     table: Table
     seconds: float
-    encoded: dict[object, Encoded] = field(default_factory=dict)
+    encoded: dict[object, EncodedTable] = field(default_factory=dict)
 
     @classmethod
     def of(cls, data: Any, policy: Policy) -> "Bench":
@@ -73,7 +73,7 @@ class Bench:
         bench.under(policy)
         return replace(bench, seconds=time.perf_counter() - start)
 
-    def under(self, policy: Policy) -> Encoded:
+    def under(self, policy: Policy) -> EncodedTable:
         """The table encoded as this policy sees it."""
         looked_at = frozenset(name for model in policy.privacy for name in model.looks_at)
         what = (policy.publish.form == "anatomy", looked_at, policy.search.seed)
@@ -81,7 +81,7 @@ class Bench:
             self.encoded[what] = encode(self.table, policy)
         return self.encoded[what]
 
-    def figures(self, policy: Policy, encoded: Encoded, progress: Progress | None = None) -> Figures:
+    def figures(self, policy: Policy, encoded: EncodedTable, progress: Progress | None = None) -> Figures:
         """Those of a release under the policy, once the verifier has passed it."""
         start = time.perf_counter()
         release = prepare(self.table, policy, progress=progress, encoded=encoded)

@@ -63,7 +63,7 @@ def adult_arx_policy(  # noqa: PLR0913 - as many settings as a comparison has
     return _policy(columns, source or folder / "adult.csv", [_k(k), *also], suppression)
 
 
-def synthetic_adult_policy(  # noqa: PLR0913 - same
+def synthetic_adult_policy(
     *,
     k: int = 5,
     suppression: float = 0.0,

@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sfumato.core.numbers import write_decimal
 from sfumato.hierarchy.base import ROOT, Label, ncp
-from sfumato.hierarchy.exact import decimal
 
 # A whole number of any size, or an infinity; never another float.
 Bound = float
@@ -124,4 +124,4 @@ class Bins:
         return max(start, self.bottom), min(start + width, self.top)
 
     def _text(self, bound: Bound) -> str:
-        return decimal(int(bound), self.scale)
+        return write_decimal(int(bound), self.scale)

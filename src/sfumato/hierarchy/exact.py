@@ -1,40 +1,11 @@
 """Numbers as they are written, without binary floats: 0.3 lies on the edge of bins of width 0.1."""
 
 import math
-import re
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
 from sfumato.errors import PolicyError
-
-# A long text or exponent would make numbers of millions of digits, and no data has them.
-_LONGEST = 400
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?\s*", re.ASCII)
-# More digits than any quotient of two such numbers has.
-_WIDE = Context(prec=4 * (_LONGEST + 1000))
-
-
-def ratio(text: str) -> tuple[int, int] | None:
-    """Numerator and denominator of a finite decimal number; ``None`` for any other text.
-
-    >>> ratio("0.3"), ratio("007"), ratio("1e2"), ratio("NaN"), ratio("1e999")
-    ((3, 10), (7, 1), (100, 1), None, None)
-    """
-    if text.isascii() and text.isdigit() and len(text) < 300:
-        return int(text), 1  # the common case, and the quick one
-    if len(text) > _LONGEST or not _NUMBER.fullmatch(text) or math.isinf(float(text)):
-        return None
-    return Decimal(text).as_integer_ratio()
-
-
-def decimal(numerator: int, denominator: int) -> str:
-    """The quotient in digits, as short as it is exact.
-
-    >>> decimal(3, 10), decimal(4000, 100), decimal(-25, 10)
-    ('0.3', '40', '-2.5')
-    """
-    return format(_WIDE.divide(Decimal(numerator), Decimal(denominator)), "f")
 
 
 def number(value: object, key: str) -> Fraction:

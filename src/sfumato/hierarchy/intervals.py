@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.core.numbers import read_decimal
 from sfumato.errors import PolicyError
 from sfumato.hierarchy.base import ROOT, Branch, Hierarchy, Label, build, ranked, refuse
 from sfumato.hierarchy.bins import Bins
-from sfumato.hierarchy.exact import multiples, number, pair, ratio
+from sfumato.hierarchy.exact import multiples, number, pair
 from sfumato.hierarchy.paths import climb
 from sfumato.hierarchy.witness import Witness, bin_paths
 
@@ -122,7 +123,7 @@ class Intervals:
         return climb(labels, known.get, null=(*[None] * (len(widths) + 1), ROOT))
 
     def _read(self, values: Sequence[Label], column: str) -> list[Ratio | None]:
-        ratios = [None if value is None else ratio(value) for value in values]
+        ratios = [None if value is None else read_decimal(value) for value in values]
         read = list(zip(values, ratios, strict=True))
         remedy = "mend them, or declare their text as null"
         strange = [value for value, known in read if value is not None and known is None]

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sfumato.core.numbers import read_decimal
 from sfumato.errors import PolicyError
 from sfumato.hierarchy.base import Hierarchy, Label, build, ranked, refuse
-from sfumato.hierarchy.exact import number, pair, ratio
+from sfumato.hierarchy.exact import number, pair
 from sfumato.hierarchy.paths import Unlevelled
 
 Ratio = tuple[int, int]
@@ -101,7 +102,7 @@ class Ranges(Unlevelled):
         return numbers, scale
 
     def _read(self, values: Sequence[Label], column: str) -> list[Ratio | None]:
-        ratios = [None if value is None else ratio(value) for value in values]
+        ratios = [None if value is None else read_decimal(value) for value in values]
         read = list(zip(values, ratios, strict=True))
         strange = [value for value, known in read if value is not None and known is None]
         refuse(strange, column=column, fault="not finite numbers", remedy="mend them, or declare their text as null")

@@ -9,9 +9,9 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+from sfumato.core.numbers import write_decimal
 from sfumato.hierarchy.base import ROOT
 from sfumato.hierarchy.bins import Bins, Bound
-from sfumato.hierarchy.exact import decimal
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _FORMS = (
@@ -51,7 +51,7 @@ def write_range(low: Bound, high: Bound, *, scale: int = 1, whole: bool = False,
         return ROOT
     if not closed:
         return Bins(scale, 0, whole=whole).label(low, high)
-    first, last = decimal(int(low), scale), decimal(int(high), scale)
+    first, last = write_decimal(int(low), scale), write_decimal(int(high), scale)
     return first if low == high else f"[{first}, {last}]"
 
 

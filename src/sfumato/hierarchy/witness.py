@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Self
 
+from sfumato.core.numbers import read_decimal
 from sfumato.hierarchy.base import ROOT, Branch
 from sfumato.hierarchy.bins import Bins
-from sfumato.hierarchy.exact import ratio
 from sfumato.hierarchy.paths import upward
 
 Side = Literal["at", "from", "below"]
@@ -38,7 +38,7 @@ class Witness(NamedTuple):
         (Witness(number=(20, 1), side='below'), None)
         """
         for side, form in _FORMS.items():
-            if (found := form.fullmatch(text)) and (number := ratio(found[1])):
+            if (found := form.fullmatch(text)) and (number := read_decimal(found[1])):
                 return cls(number, side)
         return None
 

@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.classes import BoolArray, IntArray
-from sfumato.keys import Codes
+from sfumato.core.arrays import BoolArray, Codes, IntArray
 from sfumato.matching.labels import Fitting
 
 Words = NDArray[np.uint64]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 from sfumato.matching.column import Column, Words
 from sfumato.matching.labels import Side, fitting
 from sfumato.matching.lookup import Lookup, lookup
@@ -58,7 +58,7 @@ class Fits:
     def blocks(self, cells: int) -> Iterator[tuple[int, int]]:
         """People in blocks for which at most so many pairs are looked at together, but of one at least."""
         if self._lookup is None:
-            step = max(cells // max(len(self.release.owner), 1), 1)
+            step = max(cells // max(len(self.release.class_of), 1), 1)
             yield from ((start, min(start + step, self.people)) for start in range(0, self.people, step))
             return
         after, start = np.cumsum(np.maximum(self._lookup.candidates, 1)), 0
@@ -73,29 +73,29 @@ class Fits:
         if self._lookup is not None:
             person, line = self._lookup.places(start, end)
         else:
-            person, line = _places(self._words(start, end), len(self.release.owner))
+            person, line = _places(self._words(start, end), len(self.release.class_of))
         return Pairs(np.searchsorted(person, np.arange(end - start + 1)), line)
 
     def pairs(self, start: int, end: int) -> Pairs:
         """The classes that each of these people fits; of lines of the release itself, their own."""
         if self.own:
-            return Pairs(np.arange(end - start + 1), self.release.owner[start:end])
+            return Pairs(np.arange(end - start + 1), self.release.class_of[start:end])
         found, classes = self.lines(start, end), len(self.release.sizes)
-        keys = found.people * classes + self.release.owner[found.classes]
+        keys = found.people * classes + self.release.class_of[found.classes]
         # several lines of a class may fit, and its bag counts once
-        keys = np.unique(keys) if len(self.release.owner) > classes else np.sort(keys)
+        keys = np.unique(keys) if len(self.release.class_of) > classes else np.sort(keys)
         return Pairs(np.searchsorted(keys // classes, np.arange(end - start + 1)), keys % classes)
 
     @cached_property
     def _lookup(self) -> Lookup | None:
         """By keys, where that leaves little to compare."""
         found = lookup(list(self.columns.values()))
-        if found is None or found.candidates.sum() * _CHEAPER > self.people * len(self.release.owner):
+        if found is None or found.candidates.sum() * _CHEAPER > self.people * len(self.release.class_of):
             return None
         return found
 
     def _words(self, start: int, end: int) -> Words:
-        found = np.full((end - start, -(-len(self.release.owner) // _WORD)), ~np.uint64(0))
+        found = np.full((end - start, -(-len(self.release.class_of) // _WORD)), ~np.uint64(0))
         for column in self.columns.values():
             found &= column.words(start, end)
         return found

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.keys import opened, pack
+from sfumato.core.arrays import IntArray
+from sfumato.core.keys import pack_tuples
+from sfumato.core.segments import expand_ranges
 from sfumato.matching.column import Column
 
 
@@ -30,7 +31,7 @@ class Lookup:
 
     def places(self, start: int, end: int) -> tuple[IntArray, IntArray]:
         """The person, counted from `start`, and the line of each pair that fits; in the order of persons and lines."""
-        person, place = opened(self.begin[start:end], self.end[start:end])
+        person, place = expand_ranges(self.begin[start:end], self.end[start:end])
         line = self.order[place]
         for column in self.others:
             fits = column.pairs(person + start, line)
@@ -48,7 +49,7 @@ def lookup(columns: Sequence[Column]) -> Lookup | None:
     told = [one.only[one.people] for one in exact if one.only is not None]
     inside = np.all([labels >= 0 for labels in told], axis=0)
     codes = [np.concatenate([np.maximum(labels, 0), one.lines]) for labels, one in zip(told, exact, strict=True)]
-    wanted, keys = np.split(pack(codes, [max(one.labels, 1) for one in exact]).keys, [people])
+    wanted, keys = np.split(pack_tuples(codes, [max(one.labels, 1) for one in exact]).keys, [people])
     order = np.argsort(keys, kind="stable")
     begin, end = (np.searchsorted(keys[order], wanted, side=side) for side in ("left", "right"))
     return Lookup(order, begin, np.where(inside, end, begin), [one for one in columns if one.only is None])

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from sfumato.core.numbers import read_decimal
 from sfumato.hierarchy.base import ROOT
-from sfumato.hierarchy.exact import ratio
 from sfumato.hierarchy.range_labels import read_range
 from sfumato.matching.fits import Fits
 from sfumato.matching.labels import Side, unexplained
@@ -44,7 +44,7 @@ def _is_wide(label: str) -> bool:
     >>> [_is_wide(label) for label in ("[20, 30]", "435*", "{Bern, Thun}", "20-29", "37", "*", "1999-05-01", "nurse")]
     [True, True, True, True, False, False, False, False]
     """
-    if label == ROOT or ratio(label) is not None:
+    if label == ROOT or read_decimal(label) is not None:
         return False
     try:
         read_range(label)

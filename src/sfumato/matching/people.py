@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.coding import Coded, code
-from sfumato.keys import pack
+from sfumato.core.arrays import IntArray
+from sfumato.core.keys import pack_tuples
+from sfumato.encode import CodedColumn, encode_column
 from sfumato.matching.labels import Side
 from sfumato.matching.released import Released
 from sfumato.queries.entry import Entry
@@ -22,10 +22,10 @@ class People:
     sensitive columns that are known. Where persons are `lines` of the first release, its lines are the tuples.
     """
 
-    known: Mapping[str, Coded]
+    known: Mapping[str, CodedColumn]
     tuples: IntArray
     entries: Mapping[str, Entry] = field(default_factory=dict)
-    truth: Mapping[str, Coded] = field(default_factory=dict)
+    truth: Mapping[str, CodedColumn] = field(default_factory=dict)
     lines: bool = False
 
     @property
@@ -52,8 +52,8 @@ def people_known(table: Table, quasi: Iterable[str], sensitive: Iterable[str]) -
     >>> people.different, people.tuples.tolist()
     (2, [0, 0, 1])
     """
-    truth = {name: code(table, name) for name in sensitive}
-    return _distinct({name: code(table, name) for name in quasi}, truth)
+    truth = {name: encode_column(table, name) for name in sensitive}
+    return _distinct({name: encode_column(table, name) for name in quasi}, truth)
 
 
 def people_released(release: Released, quasi: Iterable[str]) -> People:
@@ -63,7 +63,9 @@ def people_released(release: Released, quasi: Iterable[str]) -> People:
     return People(known, release.lines, {name: release.entry(name) for name in names}, lines=True)
 
 
-def people_drawn(columns: Mapping[str, Coded], rows: IntArray, truth: Mapping[str, Coded] | None = None) -> People:
+def people_drawn(
+    columns: Mapping[str, CodedColumn], rows: IntArray, truth: Mapping[str, CodedColumn] | None = None
+) -> People:
     """Some rows of a table, each a person who is known by these columns."""
     known = {name: _only(one, rows) for name, one in columns.items()}
     return _distinct(known, {name: _only(one, rows) for name, one in (truth or {}).items()})
@@ -80,15 +82,15 @@ def drawn(rows: IntArray, many: int, seed: int) -> IntArray:
     return np.sort(np.random.default_rng(seed).choice(rows, many, replace=False))
 
 
-def _distinct(quasi: Mapping[str, Coded], truth: Mapping[str, Coded]) -> People:
+def _distinct(quasi: Mapping[str, CodedColumn], truth: Mapping[str, CodedColumn]) -> People:
     """Persons who are known by equal values as one tuple."""
-    packed = pack([one.codes for one in quasi.values()], [one.width for one in quasi.values()])
+    packed = pack_tuples([one.codes for one in quasi.values()], [one.width for one in quasi.values()])
     _, first, tuples = np.unique(packed.keys, return_index=True, return_inverse=True)
     known = {name: replace(one, codes=one.codes[first]) for name, one in quasi.items()}
     return People(known, tuples.astype(np.int64), truth=truth)
 
 
-def _only(column: Coded, rows: IntArray) -> Coded:
+def _only(column: CodedColumn, rows: IntArray) -> CodedColumn:
     """A column of some rows, with the values that these have."""
     used, codes = np.unique(column.codes[rows], return_inverse=True)
-    return Coded(column.name, codes, tuple(column.texts[one] for one in used.tolist()), None)
+    return CodedColumn(column.name, codes, tuple(column.texts[one] for one in used.tolist()), None)

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.classes import Histogram, IntArray
-from sfumato.coding import Coded
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import Histogram
+from sfumato.encode import CodedColumn
 from sfumato.queries.account import Account
 from sfumato.queries.entry import Entry
 
@@ -21,9 +22,9 @@ class Released:
     name: str
     account: Account
     k: int | None
-    quasi: Mapping[str, Coded]
+    quasi: Mapping[str, CodedColumn]
     lines: IntArray
-    owner: IntArray
+    class_of: IntArray
     sizes: IntArray
     bags: Mapping[str, Histogram]
     persons: IntArray | None = None

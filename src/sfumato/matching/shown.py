@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sfumato.classes import Histogram, IntArray, tally
-from sfumato.coding import Coded
-from sfumato.encode import plain_domain
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import Histogram, count_values
+from sfumato.core.keys import mix_bits, number_tuples, pack_tuples
+from sfumato.core.segments import run_starts
+from sfumato.encode import CodedColumn, value_totals
 from sfumato.hierarchy.set_labels import write_set
-from sfumato.keys import hashed, number, pack, starts
 from sfumato.matching.released import Released
 from sfumato.queries.account import Account
 from sfumato.queries.entry import Entry
@@ -26,15 +27,15 @@ class Shown:
     name: str
     account: Account
     k: int | None
-    columns: Mapping[str, Coded]
-    owner: IntArray | None = None
+    columns: Mapping[str, CodedColumn]
+    class_of: IntArray | None = None
     bags: Mapping[str, Histogram] = field(default_factory=dict)
-    individual: Coded | None = None
+    individual: CodedColumn | None = None
 
     @property
     def rows(self) -> int:
         """Rows of the table."""
-        some = self.owner if self.owner is not None else next(iter(self.columns.values())).codes
+        some = self.class_of if self.class_of is not None else next(iter(self.columns.values())).codes
         return len(some)
 
     def with_role(self, *roles: str) -> list[str]:
@@ -53,43 +54,45 @@ class Shown:
         names = None if self.individual is None else self.individual.codes
         return lines_of(replace(self, account=account, columns=shown), self._classes(shown, sensitive), names)
 
-    def _classes(self, shown: Mapping[str, Coded], sensitive: Sequence[str]) -> "Grouped":
+    def _classes(self, shown: Mapping[str, CodedColumn], sensitive: Sequence[str]) -> "Grouped":
         """The class of each row, told by its number or else by its labels; and the bags of the classes."""
-        if self.owner is not None:
-            return Grouped(self.owner, np.bincount(self.owner), {name: self.bags[name] for name in sensitive})
-        owner, classes = number(pack([one.codes for one in shown.values()], [one.width for one in shown.values()]))
+        if self.class_of is not None:
+            return Grouped(self.class_of, np.bincount(self.class_of), {name: self.bags[name] for name in sensitive})
+        owner, classes = number_tuples(
+            pack_tuples([one.codes for one in shown.values()], [one.width for one in shown.values()])
+        )
         bags = {name: _bag(self.columns[name], owner) for name in sensitive}
         return Grouped(owner, np.bincount(owner, minlength=classes), bags)
 
-    def _of_bags(self, name: str) -> Coded:
+    def _of_bags(self, name: str) -> CodedColumn:
         """A column of another table: for each row, the set of the values that its class has."""
-        assert self.owner is not None  # noqa: S101 - only then a column is not among the others
+        assert self.class_of is not None  # noqa: S101 - only then a column is not among the others
         bag = self.bags[name]
-        first = starts(bag.owner)
-        last = np.append(first[1:], len(bag.owner))
+        first = run_starts(bag.class_of)
+        last = np.append(first[1:], len(bag.class_of))
         alike, classes = _alike(bag, first)
         values = bag.domain.values
         texts = tuple(write_set([values[i] for i in bag.value[first[one] : last[one]]]) for one in alike.tolist())
-        return Coded(name, classes[self.owner], texts, None)
+        return CodedColumn(name, classes[self.class_of], texts, None)
 
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
     """The class of each row, the rows of each class, and the bags of the classes by column."""
 
-    owner: IntArray
+    class_of: IntArray
     sizes: IntArray
     bags: Mapping[str, Histogram]
 
 
 def lines_of(shown: Shown, grouped: Grouped, persons: IntArray | None) -> Released:
     """Equal rows of a class as one line; of one table a class is a line already."""
-    if shown.owner is None:
+    if shown.class_of is None:
         first = np.empty(len(grouped.sizes), dtype=np.int64)
-        first[grouped.owner[::-1]] = np.arange(len(grouped.owner))[::-1]
-        return _released(shown, grouped, persons, first, grouped.owner)
-    columns = [*(one.codes for one in shown.columns.values()), grouped.owner]
-    packed = pack(columns, [*(one.width for one in shown.columns.values()), len(grouped.sizes)])
+        first[grouped.class_of[::-1]] = np.arange(len(grouped.class_of))[::-1]
+        return _released(shown, grouped, persons, first, grouped.class_of)
+    columns = [*(one.codes for one in shown.columns.values()), grouped.class_of]
+    packed = pack_tuples(columns, [*(one.width for one in shown.columns.values()), len(grouped.sizes)])
     _, first, lines = np.unique(packed.keys, return_index=True, return_inverse=True)
     return _released(shown, grouped, persons, first, lines)
 
@@ -97,7 +100,7 @@ def lines_of(shown: Shown, grouped: Grouped, persons: IntArray | None) -> Releas
 def _released(shown: Shown, grouped: Grouped, persons: IntArray | None, first: IntArray, lines: IntArray) -> Released:
     """The lines of a release, given a row that each is `first` on, and the line of each row."""
     quasi = {name: replace(one, codes=one.codes[first]) for name, one in shown.columns.items()}
-    owner, bags = grouped.owner[first], grouped.bags
+    owner, bags = grouped.class_of[first], grouped.bags
     return Released(shown.name, shown.account, shown.k, quasi, lines, owner, grouped.sizes, bags, persons)
 
 
@@ -105,9 +108,9 @@ def _as_set(entry: Entry, names: Sequence[str]) -> Entry:
     return {"name": entry["name"], "form": "sets"} if entry["name"] in names else entry
 
 
-def _bag(column: Coded, owner: IntArray) -> Histogram:
+def _bag(column: CodedColumn, owner: IntArray) -> Histogram:
     ones: IntArray = np.ones(len(owner), dtype=np.int64)
-    return tally(owner, column.codes.astype(np.int64), ones, plain_domain(column))
+    return count_values(owner, column.codes.astype(np.int64), ones, value_totals(column))
 
 
 def _alike(bag: Histogram, first: IntArray) -> tuple[IntArray, IntArray]:
@@ -115,7 +118,7 @@ def _alike(bag: Histogram, first: IntArray) -> tuple[IntArray, IntArray]:
 
     Sets are told apart by sums of 128 bits, so that they are written once each and not once a class.
     """
-    sums = [np.add.reduceat(hashed(bag.value, salt), first) for salt in (1, 2)]
+    sums = [np.add.reduceat(mix_bits(bag.value, salt), first) for salt in (1, 2)]
     both = np.array(sums).T.copy().view([("", np.uint64)] * 2).ravel()
     _, alike, classes = np.unique(both, return_index=True, return_inverse=True)
     return alike, classes

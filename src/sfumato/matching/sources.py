@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.coding import Coded, code
-from sfumato.encode import Encoded
+from sfumato.core.arrays import IntArray
+from sfumato.encode import CodedColumn, EncodedTable, encode_column
 from sfumato.errors import DataError
 from sfumato.hierarchy import Ranges
 from sfumato.matching.declared import declared
@@ -53,7 +52,7 @@ def read_shown(folder: Path, others: Sequence[str] = ()) -> Shown:
     if not account.split:
         return shown
     tables = of_files(account.folder, manifest)
-    return replace(shown, owner=tables.owner, bags=tables.bags)
+    return replace(shown, class_of=tables.class_of, bags=tables.bags)
 
 
 def file_shown(path: Path, wanted: Sequence[str], policy: Policy | None, options: Options) -> Shown:
@@ -65,14 +64,14 @@ def file_shown(path: Path, wanted: Sequence[str], policy: Policy | None, options
     check_names(wanted, names, path.name)
     named = policy.individual.name if policy and policy.individual and policy.individual.name in names else None
     table = table_of(path, list(dict.fromkeys([*wanted, *([named] if named else [])])), options)
-    columns = {name: code(table, name) for name in wanted}
+    columns = {name: encode_column(table, name) for name in wanted}
     entries = tuple(_entry(name, columns.get(name), policy) for name in names)
     account = Account(path.parent, "file", (path.name,), None, entries, "")
-    return Shown(str(path), account, None, columns, individual=code(table, named) if named else None)
+    return Shown(str(path), account, None, columns, individual=encode_column(table, named) if named else None)
 
 
 def memory_shown(
-    encoded: Encoded, recoding: Recoding, policy: Policy, plain: Mapping[str, Coded] | None = None
+    encoded: EncodedTable, recoding: Recoding, policy: Policy, plain: Mapping[str, CodedColumn] | None = None
 ) -> Shown:
     """A release before it is written: what its files will show, in the order of the original.
 
@@ -82,13 +81,13 @@ def memory_shown(
     rows = rows_of(recoding)
     entry = _plain if split else _Recoded(recoding).entry
     account = Account(Path(), policy.publish.form, (), None, tuple(entry(name, policy) for name in policy.columns), "")
-    labels = {name: Coded(name, one.codes.take(rows), one.texts, None) for name, one in recoding.labels.items()}
+    labels = {name: CodedColumn(name, one.codes.take(rows), one.texts, None) for name, one in recoding.labels.items()}
     others = {name: replace(one, codes=one.codes.take(rows)) for name, one in (plain or {}).items()}
     shown = Shown("release", account, promised_k(_rules(policy)), labels | others, individual=_named(encoded, rows))
     if split:
         tables = of_recoding(encoded, recoding)
         columns = {one.name: one for one in tables.quasi}
-        return replace(shown, columns=columns | others, owner=tables.owner, bags=tables.bags)
+        return replace(shown, columns=columns | others, class_of=tables.class_of, bags=tables.bags)
     sensitive = {name: replace(one, codes=one.codes.take(rows)) for name, one in encoded.sensitive.items()}
     return replace(shown, columns=labels | sensitive | others)
 
@@ -101,7 +100,7 @@ def rows_of(recoding: Recoding) -> IntArray:
     return np.arange(len(some)) if recoding.kept is None else np.flatnonzero(recoding.kept)
 
 
-def _named(encoded: Encoded, rows: IntArray) -> Coded | None:
+def _named(encoded: EncodedTable, rows: IntArray) -> CodedColumn | None:
     one = encoded.individual
     return None if one is None else replace(one, codes=one.codes.take(rows))
 
@@ -115,7 +114,7 @@ def _plain(name: str, policy: Policy) -> Entry:
     return {"name": name, "role": str(policy.columns[name].role)}
 
 
-def _entry(name: str, column: Coded | None, policy: Policy | None) -> Entry:
+def _entry(name: str, column: CodedColumn | None, policy: Policy | None) -> Entry:
     """The entry of a column of a file: what the policy declares of a quasi-identifier, else nothing but its role."""
     if policy is None or name not in policy.columns:
         return {"name": name, "role": "plain"}

@@ -6,11 +6,13 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray, Histogram, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses, Histogram
+from sfumato.core.numbers import ceil_times, exact_fraction, floor_times
+from sfumato.core.segments import max_by_group
 from sfumato.errors import PolicyError
 from sfumato.models.base import Entry, exactly_one
-from sfumato.models.counts import doom, looked_at, most, rounded_up
-from sfumato.models.exact import ceil_times, floor_times, fraction
+from sfumato.models.counts import doom, looked_at, rounded_up
 from sfumato.models.keys import FLAG, SHARE, TEXT, TEXTS
 
 
@@ -24,7 +26,7 @@ class AlphaDeassociation(Entry):
     row fits into the smallest class; two such classes may then unite to one that fails, and a class of
     one row always passes.
 
-    >>> classes = Classes.of([0, 0, 1, 1], illness=["HIV", "flu", "HIV", "HIV"])
+    >>> classes = EquivalenceClasses.of([0, 0, 1, 1], illness=["HIV", "flu", "HIV", "HIV"])
     >>> AlphaDeassociation(alpha=0.5, column="illness", values=["HIV"]).holds(classes)
     array([ True, False])
     """
@@ -53,7 +55,7 @@ class AlphaDeassociation(Entry):
         """A share of a union lies between the shares of its parts (Lemma 2); a ceiling does not."""
         return not self.refined
 
-    def check(self, whole: Classes) -> None:
+    def check(self, whole: EquivalenceClasses) -> None:
         """Object to a protected value that no row holds where another spelling of it is held, in any of the columns."""
         domains = {column: looked_at(whole, column).domain.values for column in self.looks_at}
         held = {value: column for column, values in domains.items() for value in values if value is not None}
@@ -63,18 +65,18 @@ class AlphaDeassociation(Entry):
             if near is not None and value not in held:
                 raise PolicyError(f"{value!r} does not occur in {held[near]}; did you mean {near!r}?", key="values")
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Whether each class has few enough rows of every protected value."""
         allowed = (ceil_times if self.refined else floor_times)(self.alpha, classes.sizes)
         passing: BoolArray = self._worst(classes) <= allowed
         return passing
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         """The largest share of a protected value in a class; the plain share, refined or not."""
         shares = self._worst(classes) / np.maximum(classes.sizes, 1)
         return {"alpha": float(shares.max(initial=0.0))}
 
-    def doomed(self, classes: Classes) -> FloatArray:
+    def doomed(self, classes: EquivalenceClasses) -> FloatArray:
         """By averaging, for the plain model; nothing for the refined, whose single rows always pass.
 
         Let a class of n rows have m rows of one protected value. Parts that pass hold at most alpha of
@@ -83,12 +85,12 @@ class AlphaDeassociation(Entry):
         """
         if self.refined:
             return np.zeros(len(classes))
-        exact = fraction(self.alpha)
+        exact = exact_fraction(self.alpha)
         a, b = exact.numerator, exact.denominator
         surplus = self._worst(classes) * b - a * classes.sizes
         return doom(surplus > 0, -(-surplus // max(b - a, 1)), classes.sizes)
 
-    def hint(self, whole: Classes) -> str:
+    def hint(self, whole: EquivalenceClasses) -> str:
         """Lemma 1: alpha is at least the share in the table (refined classes may do with less)."""
         hints = [(*self._frequent(looked_at(whole, column)), column) for column in self.looks_at]
         rows, value, column = max(hints, key=lambda hint: hint[0])
@@ -99,9 +101,9 @@ class AlphaDeassociation(Entry):
             return f"alpha of {share} passes with the whole table in one class (the share of {shown})"
         return f"alpha must be at least {share} (the share of {shown} in {place}; Lemma 1)"
 
-    def _worst(self, classes: Classes) -> IntArray:
+    def _worst(self, classes: EquivalenceClasses) -> IntArray:
         found = [looked_at(classes, column) for column in self.looks_at]
-        each = [most(lines.owner, self._protected(lines), len(classes)) for lines in found]
+        each = [max_by_group(lines.class_of, self._protected(lines), len(classes)) for lines in found]
         worst: IntArray = np.maximum.reduce(each)
         return worst
 

@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray
+from sfumato.core.arrays import BoolArray, FloatArray
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.models.alpha_deassociation import AlphaDeassociation
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.keys import WHOLE
@@ -17,7 +18,7 @@ class AlphaKAnonymity(AlphaDeassociation):
 
     Guards against singling out and against learning a sensitive value, both at once.
 
-    >>> classes = Classes.of([0, 0, 1, 1, 2], illness=["HIV", "flu", "flu", "flu", "fever"])
+    >>> classes = EquivalenceClasses.of([0, 0, 1, 1, 2], illness=["HIV", "flu", "flu", "flu", "fever"])
     >>> AlphaKAnonymity(alpha=0.5, k=2, column="illness", values=["HIV"]).holds(classes)
     array([ True,  True, False])
     """
@@ -36,18 +37,18 @@ class AlphaKAnonymity(AlphaDeassociation):
         """As many as k-anonymity asks for."""
         return self.k
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Whether each class passes both."""
         return super().holds(classes) & self._crowd.holds(classes)
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         """What each of the two reaches."""
         return super().achieved(classes) | self._crowd.achieved(classes)
 
-    def doomed(self, classes: Classes) -> FloatArray:
+    def doomed(self, classes: EquivalenceClasses) -> FloatArray:
         """The larger of the two: a part that fails either fails both."""
         return np.maximum(super().doomed(classes), self._crowd.doomed(classes))
 
-    def hint(self, whole: Classes) -> str:
+    def hint(self, whole: EquivalenceClasses) -> str:
         """What each of the two could be."""
         return f"{self._crowd.hint(whole)} and {super().hint(whole)}"

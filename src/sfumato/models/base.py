@@ -1,6 +1,6 @@
 """What a privacy model is, and the little that all of ours share.
 
-A model sees `Classes` and nothing else. It says which classes pass (`holds`), what the table reaches
+A model sees `EquivalenceClasses` and nothing else. It says which classes pass (`holds`), what the table reaches
 (`achieved`), whether uniting passing classes always passes (`monotone`), and how much of a failing class
 is lost however it is split (`doomed`), which is what searches prune on.
 """
@@ -12,7 +12,8 @@ from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray
+from sfumato.core.arrays import BoolArray, FloatArray
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.errors import PolicyError
 from sfumato.models.keys import TEXT, keys_of
 
@@ -61,15 +62,15 @@ class Model(Protocol):
         """The policy's keys as given, fit for JSON."""
         ...
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Whether each class passes."""
         ...
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         """The strongest requirement that all classes meet, by key of the model, fit for JSON."""
         ...
 
-    def doomed(self, classes: Classes) -> FloatArray:
+    def doomed(self, classes: EquivalenceClasses) -> FloatArray:
         """For each class a share of its rows that fails however the class is split into parts.
 
         Of any parts, the whole class as one part included, those that fail hold together at least
@@ -78,11 +79,11 @@ class Model(Protocol):
         """
         ...
 
-    def hint(self, whole: Classes) -> str:
+    def hint(self, whole: EquivalenceClasses) -> str:
         """What could be met instead, given the table as one class."""
         ...
 
-    def check(self, whole: Classes) -> None:
+    def check(self, whole: EquivalenceClasses) -> None:
         """Object with a PolicyError where the requirement cannot be meant for this table, given as one class."""
         ...
 
@@ -145,12 +146,12 @@ class Entry(Stated, ABC):
         """Every person has their own."""
         return 1
 
-    def check(self, whole: Classes) -> None:
+    def check(self, whole: EquivalenceClasses) -> None:
         """Measure once: what a distance lacks, an order or a cost, shows then."""
         self.holds(whole)
 
     @abstractmethod
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Whether each class passes."""
 
 
@@ -167,7 +168,7 @@ class Enough(Entry, ABC):
         """A part has no more than the whole."""
         return True
 
-    def doomed(self, classes: Classes) -> FloatArray:
+    def doomed(self, classes: EquivalenceClasses) -> FloatArray:
         """All of a failing class: its parts have nothing that it lacks."""
         return (~self.holds(classes)).astype(np.float64)
 

@@ -1,27 +1,20 @@
-"""Sums and maxima per class over sparse histograms, and the shares and roundings models speak in.
-
-Lines of a histogram are sorted by class, so a class is a run of lines and a maximum per class is one
-`reduceat`. No function loops over classes.
-"""
+"""What models share: the histogram they look at, the share of rows that is doomed, and roundings for hints."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sfumato.classes import BoolArray, Classes, FloatArray, Histogram, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses, Histogram
 from sfumato.errors import PolicyError, did_you_mean
-
-Number = TypeVar("Number", np.int64, np.float64)
 
 TOLERANCE = 1e-9  # entropies and distances are sums of rounded logarithms and quotients: a hair passes
 
 
-def looked_at(classes: Classes, column: str) -> Histogram:
+def looked_at(classes: EquivalenceClasses, column: str) -> Histogram:
     """The histogram of a sensitive column.
 
-    >>> looked_at(Classes.of([0], illness=["flu"]), "ilness")
+    >>> looked_at(EquivalenceClasses.of([0], illness=["flu"]), "ilness")
     Traceback (most recent call last):
     sfumato.errors.PolicyError: column: 'ilness' is not a sensitive column; did you mean illness?
     """
@@ -31,35 +24,9 @@ def looked_at(classes: Classes, column: str) -> Histogram:
     return classes.sensitive[column]
 
 
-def starts(owner: IntArray) -> IntArray:
-    """The first line of each class that has lines.
-
-    >>> starts(np.array([0, 0, 2]))
-    array([0, 2])
-    """
-    return np.flatnonzero(np.diff(owner, prepend=-1))
-
-
 def distinct(histogram: Histogram, classes: int) -> IntArray:
     """How many different values each class has."""
-    return np.bincount(histogram.owner, minlength=classes)
-
-
-def summed(owner: IntArray, amounts: NDArray[Number], classes: int) -> FloatArray:
-    """The sum of an amount per line, for each class; exact for counts, which stay below 2**53."""
-    return np.asarray(np.bincount(owner, weights=amounts, minlength=classes), dtype=np.float64)
-
-
-def most(owner: IntArray, amounts: NDArray[Number], classes: int) -> NDArray[Number]:
-    """The largest amount in each class; 0 where it has no line.
-
-    >>> most(np.array([0, 0, 2]), np.array([3, 5, 4]), 3)
-    array([5, 0, 4])
-    """
-    first, out = starts(owner), np.zeros(classes, dtype=amounts.dtype)
-    if len(first):
-        out[owner[first]] = np.maximum.reduceat(amounts, first)
-    return out
+    return np.bincount(histogram.class_of, minlength=classes)
 
 
 def doom(failing: BoolArray, rows: IntArray | FloatArray, sizes: IntArray) -> FloatArray:

@@ -6,9 +6,11 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray
+from sfumato.core.arrays import BoolArray, FloatArray
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.segments import sum_by_group
 from sfumato.models.base import ColumnEntry
-from sfumato.models.counts import TOLERANCE, distinct, doom, looked_at, rounded_down, summed
+from sfumato.models.counts import TOLERANCE, distinct, doom, looked_at, rounded_down
 from sfumato.models.keys import DIVERSITY
 
 
@@ -21,7 +23,7 @@ class EntropyLDiversity(ColumnEntry):
     its own entropy (Exercise 8), so common values make it hard to meet. An entropy within 1e-9 of
     log l passes.
 
-    >>> classes = Classes.of([0, 0, 1, 1, 1], illness=["HIV", "flu", "HIV", "HIV", "flu"])
+    >>> classes = EquivalenceClasses.of([0, 0, 1, 1, 1], illness=["HIV", "flu", "HIV", "HIV", "flu"])
     >>> EntropyLDiversity("illness", l=2).holds(classes)
     array([ True, False])
     """
@@ -41,16 +43,16 @@ class EntropyLDiversity(ColumnEntry):
         """The entropy of n rows is at most log n; tolerance taken off."""
         return math.ceil(self.l * (1 - 2 * TOLERANCE))
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Whether each class is uncertain enough."""
         passing: BoolArray = self._reached(classes) >= math.log(self.l) - TOLERANCE
         return passing
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         """The exponential of the smallest entropy, or the people of the smallest class where rows name them."""
         return {"l": math.exp(self._reached(classes).min()) if len(classes) else 0}
 
-    def doomed(self, classes: Classes) -> FloatArray:
+    def doomed(self, classes: EquivalenceClasses) -> FloatArray:
         """By averaging; all of a class with fewer than l values or people.
 
         The entropy H of a class is at least the average of its parts'. Parts that pass have log l at
@@ -64,16 +66,16 @@ class EntropyLDiversity(ColumnEntry):
         hopeless = np.log(np.maximum(values, 1)) < goal - 2 * TOLERANCE
         return doom(failing, np.where(hopeless, 1.0, share) * classes.sizes, classes.sizes)
 
-    def hint(self, whole: Classes) -> str:
+    def hint(self, whole: EquivalenceClasses) -> str:
         """No split into classes beats the entropy of the table (Exercise 8)."""
         return f"l can be at most {rounded_down(float(self.achieved(whole)['l']))}"
 
-    def _reached(self, classes: Classes) -> FloatArray:
+    def _reached(self, classes: EquivalenceClasses) -> FloatArray:
         """Entropies; where rows name individuals no more than that of its people, since one person hides nobody."""
         return np.minimum(self._entropies(classes), np.log(classes.persons))
 
-    def _entropies(self, classes: Classes) -> FloatArray:
+    def _entropies(self, classes: EquivalenceClasses) -> FloatArray:
         lines = looked_at(classes, self.column)
-        share = lines.count / classes.sizes[lines.owner]
+        share = lines.count / classes.sizes[lines.class_of]
         # A class of one value has entropy 0; rounding must not make it a little less.
-        return np.maximum(summed(lines.owner, -share * np.log(share), len(classes)), 0.0)
+        return np.maximum(sum_by_group(lines.class_of, -share * np.log(share), len(classes)), 0.0)

@@ -4,8 +4,9 @@ from abc import ABC
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar
 
-from sfumato.classes import BoolArray, Classes
-from sfumato.linked import linked
+from sfumato.core.arrays import BoolArray
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.linked_persons import linked_persons
 from sfumato.models.base import Entry
 from sfumato.models.keys import WHOLE
 
@@ -31,16 +32,16 @@ class IdentityEntry(Entry, ABC):
         """Persons who have to share a person's set of classes."""
         return self.linked_k or 1
 
-    def _crowded(self, classes: Classes, persons: int = 1) -> BoolArray:
+    def _crowded(self, classes: EquivalenceClasses, persons: int = 1) -> BoolArray:
         """Classes with so many persons, and as many as share one's classes: each of those is in all of them."""
         crowded: BoolArray = classes.persons >= max(persons, self.linked)
         return crowded
 
-    def _linked(self, classes: Classes) -> dict[str, float | int]:
+    def _linked(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         """The fewest persons who share their classes, where it is asked for."""
-        return {} if self.linked_k is None else {"linked_k": linked(classes).fewest}
+        return {} if self.linked_k is None else {"linked_k": linked_persons(classes).fewest}
 
-    def _fewer(self, whole: Classes) -> str:
+    def _fewer(self, whole: EquivalenceClasses) -> str:
         """What could be met of `linked_k`, as an addition to a hint."""
         people = int(whole.persons.sum())
         return "" if self.linked <= people else f", and linked_k at most {people}"

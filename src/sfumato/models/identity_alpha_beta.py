@@ -5,10 +5,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.numbers import exact_fraction, floor_times
+from sfumato.core.segments import max_by_group
 from sfumato.models.base import ColumnEntry
-from sfumato.models.counts import doom, looked_at, most, rounded_up
-from sfumato.models.exact import floor_times, fraction
+from sfumato.models.counts import doom, looked_at, rounded_up
 from sfumato.models.identity import IdentityEntry
 from sfumato.models.keys import SHARE
 
@@ -22,7 +24,7 @@ class IdentityAlphaBeta(IdentityEntry, ColumnEntry):
     Every value is limited, NULL among them.
 
     >>> people, illness = ["mike", "mike", "emily", "tim"], ["flu", "HIV", "flu", "HIV"]
-    >>> classes = Classes.of([0, 0, 1, 1], individuals=people, illness=illness)
+    >>> classes = EquivalenceClasses.of([0, 0, 1, 1], individuals=people, illness=illness)
     >>> IdentityAlphaBeta(column="illness", alpha=0.5, beta=0.5).holds(classes)
     array([False,  True])
     >>> IdentityAlphaBeta(column="illness", alpha=0.5, beta=0.5).achieved(classes)
@@ -43,23 +45,23 @@ class IdentityAlphaBeta(IdentityEntry, ColumnEntry):
     @property
     def least(self) -> int:
         """Somebody has a row, and it may be no more than alpha of the class; the same for its value."""
-        shares = (fraction(share) for share in (self.alpha, self.beta))
+        shares = (exact_fraction(share) for share in (self.alpha, self.beta))
         return max([self.linked, *(-int(-1 // share) for share in shares if share)])
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Whether each class has few enough rows of every individual and of every value."""
         passing = self._crowded(classes)
         for rows, share in self._worst(classes):
             passing &= rows <= floor_times(share, classes.sizes)
         return passing
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         """The largest share of an individual in a class, and that of a value."""
         sizes = np.maximum(classes.sizes, 1)
         alpha, beta = (float((rows / sizes).max(initial=0.0)) for rows, _ in self._worst(classes))
         return {"alpha": alpha, "beta": beta, **self._linked(classes)}
 
-    def doomed(self, classes: Classes) -> FloatArray:
+    def doomed(self, classes: EquivalenceClasses) -> FloatArray:
         """By averaging, as for alpha-deassociation.
 
         Of an individual or a value with m rows of n, with F rows in parts that fail: m <= share (n - F) + F. Where
@@ -67,12 +69,12 @@ class IdentityAlphaBeta(IdentityEntry, ColumnEntry):
         """
         found = (~self._crowded(classes)).astype(np.float64)
         for rows, share in self._worst(classes):
-            a, b = fraction(share).as_integer_ratio()
+            a, b = exact_fraction(share).as_integer_ratio()
             surplus = rows * b - a * classes.sizes
             found = np.maximum(found, doom(surplus > 0, -(-surplus // max(b - a, 1)), classes.sizes))
         return found
 
-    def hint(self, whole: Classes) -> str:
+    def hint(self, whole: EquivalenceClasses) -> str:
         """Shares are at least those in the table."""
         alpha, beta = (rounded_up(float(rows.max(initial=0)) / max(whole.rows, 1)) for rows, _ in self._worst(whole))
         return (
@@ -80,8 +82,12 @@ class IdentityAlphaBeta(IdentityEntry, ColumnEntry):
             f" (that of a value of {self.column}){self._fewer(whole)}"
         )
 
-    def _worst(self, classes: Classes) -> tuple[tuple[IntArray, float], tuple[IntArray, float]]:
+    def _worst(self, classes: EquivalenceClasses) -> tuple[tuple[IntArray, float], tuple[IntArray, float]]:
         """The most rows of one individual and of one value in each class, and the share that they may be."""
         people, values = classes.individuals, looked_at(classes, self.column)
-        rows = np.minimum(classes.sizes, 1) if people is None else most(people.owner, people.count, len(classes))
-        return (rows, self.alpha), (most(values.owner, values.count, len(classes)), self.beta)
+        rows = (
+            np.minimum(classes.sizes, 1)
+            if people is None
+            else max_by_group(people.class_of, people.count, len(classes))
+        )
+        return (rows, self.alpha), (max_by_group(values.class_of, values.count, len(classes)), self.beta)

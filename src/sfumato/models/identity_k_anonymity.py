@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from sfumato.classes import BoolArray, Classes
+from sfumato.core.arrays import BoolArray
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.models.base import Enough
 from sfumato.models.identity import IdentityEntry
 from sfumato.models.keys import WHOLE
@@ -16,7 +17,7 @@ class IdentityKAnonymity(Enough, IdentityEntry):
     Guards against singling out where a person may have several rows: k rows of one person hide nobody. It does not
     bound how many of a class's rows are one person's; `identity-alpha-beta` does.
 
-    >>> classes = Classes.of([0, 0, 1, 1], individuals=["mike", "mike", "emily", "tim"])
+    >>> classes = EquivalenceClasses.of([0, 0, 1, 1], individuals=["mike", "mike", "emily", "tim"])
     >>> IdentityKAnonymity(2).holds(classes)
     array([False,  True])
     >>> IdentityKAnonymity(2).achieved(classes)
@@ -33,14 +34,14 @@ class IdentityKAnonymity(Enough, IdentityEntry):
         """As many individuals have at least as many rows."""
         return max(self.k, self.linked)
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Whether each class has k individuals."""
         return self._crowded(classes, self.k)
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         """The individuals of the smallest class."""
         return {"k": int(classes.persons.min()) if len(classes) else 0, **self._linked(classes)}
 
-    def hint(self, whole: Classes) -> str:
+    def hint(self, whole: EquivalenceClasses) -> str:
         """The table as one class has everybody."""
         return f"the table has {int(whole.persons.sum())} individuals, so k can be at most that{self._fewer(whole)}"

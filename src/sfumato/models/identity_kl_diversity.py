@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from sfumato.classes import BoolArray, Classes, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.models.base import ColumnEntry, Enough
 from sfumato.models.counts import distinct, looked_at
 from sfumato.models.identity import IdentityEntry
@@ -18,7 +19,7 @@ class IdentityKLDiversity(Enough, IdentityEntry, ColumnEntry):
     what its people have in other classes does not count. It bounds no share, neither of a person nor of a value.
 
     >>> people, illness = ["mike", "mike", "emily", "tim"], ["flu", "HIV", "flu", "flu"]
-    >>> classes = Classes.of([0, 0, 1, 1], individuals=people, illness=illness)
+    >>> classes = EquivalenceClasses.of([0, 0, 1, 1], individuals=people, illness=illness)
     >>> IdentityKLDiversity(column="illness", k=2, l=1).holds(classes)
     array([False,  True])
     >>> IdentityKLDiversity(column="illness", k=1, l=2).holds(classes)
@@ -36,22 +37,22 @@ class IdentityKLDiversity(Enough, IdentityEntry, ColumnEntry):
         """Different individuals stand in different rows, and so do different values."""
         return max(self.k, self.l, self.linked)
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Whether each class has k individuals and l values."""
         passing: BoolArray = self._crowded(classes, self.k) & (self._values(classes) >= self.l)
         return passing
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         """The individuals of the smallest class, and the values of the poorest."""
         if not len(classes):
             return {"k": 0, "l": 0, **self._linked(classes)}
         fewest, poorest = int(classes.persons.min()), int(self._values(classes).min())
         return {"k": fewest, "l": poorest, **self._linked(classes)}
 
-    def hint(self, whole: Classes) -> str:
+    def hint(self, whole: EquivalenceClasses) -> str:
         """The table as one class has everybody and everything."""
         people, values = int(whole.persons.sum()), int(self._values(whole).sum())
         return f"k can be at most {people} and l at most {values} (the values of {self.column}){self._fewer(whole)}"
 
-    def _values(self, classes: Classes) -> IntArray:
+    def _values(self, classes: EquivalenceClasses) -> IntArray:
         return distinct(looked_at(classes, self.column), len(classes))

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from sfumato.classes import BoolArray, Classes
+from sfumato.core.arrays import BoolArray
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.models.base import Enough
 from sfumato.models.keys import WHOLE
 
@@ -16,9 +17,9 @@ class KAnonymity(Enough):
     discloses it, so pair it with a model that looks at them. Where rows name individuals, `k` counts
     people, because five rows of one person hide nobody.
 
-    >>> KAnonymity(3).holds(Classes(sizes=[5, 2, 3]))
+    >>> KAnonymity(3).holds(EquivalenceClasses(sizes=[5, 2, 3]))
     array([ True, False,  True])
-    >>> KAnonymity(3).achieved(Classes(sizes=[5, 2, 3]))
+    >>> KAnonymity(3).achieved(EquivalenceClasses(sizes=[5, 2, 3]))
     {'k': 2}
     """
 
@@ -32,15 +33,15 @@ class KAnonymity(Enough):
         """As many persons have at least as many rows."""
         return self.k
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Whether each class has k rows, or people."""
         passing: BoolArray = classes.persons >= self.k
         return passing
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         """The size of the smallest class."""
         return {"k": int(classes.persons.min()) if len(classes) else 0}
 
-    def hint(self, whole: Classes) -> str:
+    def hint(self, whole: EquivalenceClasses) -> str:
         """The table as one class is the largest class there is."""
         return f"k can be at most {int(whole.persons.sum())}"

@@ -5,10 +5,12 @@ from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray, Histogram, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses, Histogram
+from sfumato.core.numbers import ceil_times, floor_times
+from sfumato.core.segments import run_starts, sum_by_group
 from sfumato.models.base import ColumnEntry
-from sfumato.models.counts import distinct, doom, looked_at, rounded_up, starts, summed
-from sfumato.models.exact import ceil_times, floor_times
+from sfumato.models.counts import distinct, doom, looked_at, rounded_up
 from sfumato.models.keys import FACTOR, WHOLE
 
 
@@ -27,7 +29,7 @@ class RecursiveLDiversity(ColumnEntry):
     allows skew where the entropy model does not. Compared exactly, and strictly: `achieved` gives the
     c that the worst class has, and a policy needs a c above it.
 
-    >>> classes = Classes.of([0, 0, 0, 1, 1, 1], illness=["HIV", "flu", "cold", "HIV", "HIV", "flu"])
+    >>> classes = EquivalenceClasses.of([0, 0, 0, 1, 1, 1], illness=["HIV", "flu", "cold", "HIV", "HIV", "flu"])
     >>> RecursiveLDiversity("illness", c=2, l=2).holds(classes)
     array([ True, False])
     """
@@ -51,13 +53,13 @@ class RecursiveLDiversity(ColumnEntry):
         """There have to be l different values."""
         return self.l
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Whether the top value of each class is small enough."""
         top, tail = self._spread(classes)
         passing: BoolArray = top < ceil_times(self.c, tail)
         return passing
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         """The least c that is not enough, at this l.
 
         Where a class has fewer than l values, or people, no c would do: then there is no c, and l is the
@@ -68,7 +70,7 @@ class RecursiveLDiversity(ColumnEntry):
             return {"l": int(self._values(classes).min())}
         return {"c": float((top / tail).max(initial=0.0)), "l": self.l}
 
-    def doomed(self, classes: Classes) -> FloatArray:
+    def doomed(self, classes: EquivalenceClasses) -> FloatArray:
         """By averaging; all of a class with fewer than l values or people.
 
         g = top - c tail is convex and grows with the class, so g of a class is at most the sum over its
@@ -81,21 +83,21 @@ class RecursiveLDiversity(ColumnEntry):
         # With the floor, a fraction of a row is rounded up, as `doom` would.
         return doom(top >= ceil_times(self.c, tail), rows, classes.sizes)
 
-    def hint(self, whole: Classes) -> str:
+    def hint(self, whole: EquivalenceClasses) -> str:
         """The table as one class has the least c that any split has."""
         reached = self.achieved(whole)
         if "c" not in reached:
             return f"{self.column} has {reached['l']} values, so l can be at most {reached['l']}"
         return f"c must be above {rounded_up(float(reached['c']))} with l = {self.l}"
 
-    def _spread(self, classes: Classes) -> Spread:
+    def _spread(self, classes: EquivalenceClasses) -> Spread:
         owner, count, place = _by_count(looked_at(classes, self.column))
         size = len(classes)
-        top = summed(owner, np.where(place == 0, count, 0), size).astype(np.int64)
-        head = summed(owner, np.where(place < self.l - 1, count, 0), size).astype(np.int64)
+        top = sum_by_group(owner, np.where(place == 0, count, 0), size).astype(np.int64)
+        head = sum_by_group(owner, np.where(place < self.l - 1, count, 0), size).astype(np.int64)
         return Spread(top, np.where(classes.persons < self.l, 0, classes.sizes - head))
 
-    def _values(self, classes: Classes) -> IntArray:
+    def _values(self, classes: EquivalenceClasses) -> IntArray:
         """Different values; where rows name individuals no more than its people, since one person hides nobody."""
         return np.minimum(distinct(looked_at(classes, self.column), len(classes)), classes.persons)
 
@@ -103,7 +105,7 @@ class RecursiveLDiversity(ColumnEntry):
 def _by_count(lines: Histogram) -> tuple[IntArray, IntArray, IntArray]:
     """Class, count and place of each line, largest count first; one plain sort of packed numbers."""
     width = int(lines.count.max(initial=0)) + 1
-    owner, lack = np.divmod(np.sort(lines.owner * width + (width - 1 - lines.count)), width)
-    first = starts(owner)
+    owner, lack = np.divmod(np.sort(lines.class_of * width + (width - 1 - lines.count)), width)
+    first = run_starts(owner)
     begin = np.repeat(first, np.diff(first, append=len(owner)))
     return owner, width - 1 - lack, np.arange(len(owner)) - begin

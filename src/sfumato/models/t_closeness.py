@@ -6,10 +6,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, Domain, FloatArray
+from sfumato.core.arrays import BoolArray, FloatArray
+from sfumato.core.classes import EquivalenceClasses, SensitiveDomain
+from sfumato.core.segments import max_by_group
 from sfumato.errors import PolicyError
 from sfumato.models.base import ColumnEntry
-from sfumato.models.counts import TOLERANCE, doom, looked_at, most, rounded_up
+from sfumato.models.counts import TOLERANCE, doom, looked_at, rounded_up
 from sfumato.models.distances import DISTANCES, GENERAL, Costs, Distance, distance
 from sfumato.models.keys import LIMIT, Kind
 
@@ -35,7 +37,7 @@ class TCloseness(ColumnEntry):
     diverse, yet says much where one in a hundred has it. The whole table is the input, rows that get
     suppressed included. A distance within 1e-9 of `t` passes.
 
-    >>> classes = Classes.of([0, 0, 1, 1], illness=["HIV", "flu", "flu", "flu"])
+    >>> classes = EquivalenceClasses.of([0, 0, 1, 1], illness=["HIV", "flu", "flu", "flu"])
     >>> TCloseness("illness", t=0.25, distance="variational").holds(classes)
     array([ True,  True])
     >>> TCloseness("illness", t=0.2, distance="variational").achieved(classes)
@@ -66,17 +68,17 @@ class TCloseness(ColumnEntry):
         """All distances are convex: a union is no farther than its farthest part (Lemma 20.3.4)."""
         return True
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Whether each class is close enough."""
         lines = looked_at(classes, self.column)
         return self._measure(lines.domain).within(lines, classes.sizes, self.t)
 
-    def achieved(self, classes: Classes) -> dict[str, float | int]:
+    def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
         """The distance of the farthest class."""
         lines = looked_at(classes, self.column)
         return {"t": self._measure(lines.domain).largest(lines, classes.sizes)}
 
-    def doomed(self, classes: Classes) -> FloatArray:
+    def doomed(self, classes: EquivalenceClasses) -> FloatArray:
         """By averaging, with the distance of the farthest value of the class as the most a part can have.
 
         The distance d of a class is at most the average of its parts'. Parts that pass have t at most,
@@ -87,15 +89,15 @@ class TCloseness(ColumnEntry):
         lines = looked_at(classes, self.column)
         measure = self._measure(lines.domain)
         failing = ~measure.within(lines, classes.sizes, self.t)
-        worst = most(lines.owner, measure.points()[lines.value], len(classes))
+        worst = max_by_group(lines.class_of, measure.points()[lines.value], len(classes))
         surplus = measure.at_least(lines, classes.sizes) - self.t - 2 * TOLERANCE
         return doom(failing, surplus / np.maximum(worst - self.t, TOLERANCE) * classes.sizes, classes.sizes)
 
-    def hint(self, whole: Classes) -> str:
+    def hint(self, whole: EquivalenceClasses) -> str:
         """The table as one class is no farther than any split of it; from itself it is at distance 0."""
         return f"t can be as low as {rounded_up(round(float(self.achieved(whole)['t']), 9))}"
 
-    def _measure(self, domain: Domain) -> Distance:
+    def _measure(self, domain: SensitiveDomain) -> Distance:
         try:
             return distance(self.distance, domain, self.costs)
         except PolicyError as error:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.keys import count, pack
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.keys import count_keys, pack_tuples
 from sfumato.previous.lines import Judged, Lines, own_group
 from sfumato.previous.pairs import Pairs
 from sfumato.previous.past import Past
@@ -62,8 +62,8 @@ class Anonymity:
     def _floor(self) -> FloatArray:
         """For each combination, the fewest different values on y that one of its values on x has."""
         size = self.past.matches
-        packed = pack([self.past.match, self.past.x], [size, self.past.xs])
-        counted = count(packed, self.past.weight)
+        packed = pack_tuples([self.past.match, self.past.x], [size, self.past.xs])
+        counted = count_keys(packed, self.past.weight)
         match, _ = packed.unpack(counted.keys)
         return _least(match, counted.counts.astype(np.float64), size)
 
@@ -105,7 +105,7 @@ class Anonymity:
             pair, size = np.unique(lines.x * lines.ys + lines.y, return_inverse=True)[1], lines.groups
             alone = np.bincount(pair)[pair] == 1
             atom = np.where(alone & self.valued, size + lines.group, 2 * size + lines.y if self.valued else 0)
-        packed = pack([lines.x, atom], [lines.xs, 2 * lines.groups + lines.ys])
+        packed = pack_tuples([lines.x, atom], [lines.xs, 2 * lines.groups + lines.ys])
         known, at, lone = np.unique(packed.keys, return_inverse=True, return_counts=True)
         owner, kind = packed.unpack(known)
         grouped = (kind >= lines.groups) & (kind < 2 * lines.groups)

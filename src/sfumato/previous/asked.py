@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.coding import Coded
-from sfumato.keys import number, pack
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import CodedColumn
 from sfumato.models import ROW, Linkage, XYAnonymity, XYLinkability
 from sfumato.policy import Reference
 from sfumato.previous.anonymity import Anonymity
@@ -55,18 +55,20 @@ def _is_complete(star: Star, entry: Linkage) -> bool:
     return set(needed) <= set(entry.x)
 
 
-def _numbered(columns: Sequence[Coded], rows: int) -> tuple[IntArray, int, list[IntArray]]:
+def _numbered(columns: Sequence[CodedColumn], rows: int) -> tuple[IntArray, int, list[IntArray]]:
     """The number of each row's value on some columns, how many there are, and the code of each by column."""
     if not columns:
         return np.zeros(rows, dtype=np.int64), 1, []
-    packed = pack([column.codes for column in columns], [column.width for column in columns])
-    numbers, many = number(packed)
+    packed = pack_tuples([column.codes for column in columns], [column.width for column in columns])
+    numbers, many = number_tuples(packed)
     keys = np.empty(many, dtype=np.int64)
     keys[numbers] = packed.keys
     return numbers, many, packed.unpack(keys)
 
 
-def _bounds(entry: XYLinkability, star: Star, past: Past, own: Sequence[tuple[Coded, IntArray]], ys: int) -> FloatArray:
+def _bounds(
+    entry: XYLinkability, star: Star, past: Past, own: Sequence[tuple[CodedColumn, IntArray]], ys: int
+) -> FloatArray:
     """The bound of each pair of an own value on y and one of the past, in the order in which y names its columns."""
     first, second = (part.ravel() for part in np.indices((ys, past.ys)))
     known = {column.name: _texts(column, codes, first) for column, codes in own}
@@ -79,5 +81,5 @@ def _bounds(entry: XYLinkability, star: Star, past: Past, own: Sequence[tuple[Co
     return found.reshape(ys, past.ys)
 
 
-def _texts(column: Coded, codes: IntArray, places: IntArray) -> list[str | None]:
+def _texts(column: CodedColumn, codes: IntArray, places: IntArray) -> list[str | None]:
     return [column.texts[code] for code in codes[places].tolist()]

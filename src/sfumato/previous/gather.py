@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sfumato.encode import Encoded
+from sfumato.encode import EncodedTable
 from sfumato.hierarchy import Spec
 from sfumato.hierarchy.base import Label
 from sfumato.models import ROW
@@ -15,7 +15,7 @@ from sfumato.previous.star import Rule, Star
 from sfumato.previous.taxonomy import Path, Taxonomy, paths_of
 
 
-def star_of(encoded: Encoded, policy: Policy) -> Star:
+def star_of(encoded: EncodedTable, policy: Policy) -> Star:
     """Read the earlier releases of a policy and tie them to the table, as exactly as that may be told."""
     encoded = encoded.permitted
     earlier = tuple(read_earlier(previous, policy.source) for previous in policy.previous)
@@ -25,7 +25,7 @@ def star_of(encoded: Encoded, policy: Policy) -> Star:
     rules = tuple(rule for previous in policy.previous for rule in previous.inconsistent)
     shared = tuple(name for name in apart if any(name in each.columns for each in earlier))
     asked = {*(name for join in joins for name in join), *_asked(policy, rules)}
-    known = {name: encoded.known(name) for name in policy.columns if name in asked and name not in encoded.names}
+    known = {name: encoded.coded(name) for name in policy.columns if name in asked and name not in encoded.names}
     star = Star(encoded, earlier, joins, shared, rules, {}, known)
     check_star(star, policy)
     found = _taxonomies(star, policy)

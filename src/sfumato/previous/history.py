@@ -10,9 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.errors import DataError
-from sfumato.keys import number, pack
 from sfumato.previous.star import Rule, Star
 
 _MOST = 20_000_000
@@ -64,7 +64,7 @@ def _groups(star: Star, place: int) -> Groups:
     if not names:
         return Groups(np.zeros(earlier.rows, dtype=np.int64), 1, {})
     columns = [earlier.coded(name) for name in names]
-    of, count = number(pack([column.codes for column in columns], [column.width for column in columns]))
+    of, count = number_tuples(pack_tuples([column.codes for column in columns], [column.width for column in columns]))
     first = np.empty(count, dtype=np.int64)
     first[of[::-1]] = np.arange(len(of))[::-1]
     labels = {c.name: star.taxonomies[c.name].numbers(c.texts)[c.codes[first]] for c in columns}

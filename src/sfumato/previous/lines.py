@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.keys import count, pack
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.keys import count_keys, pack_tuples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,8 +27,8 @@ class Lines:
     @classmethod
     def counted(cls, x: IntArray, group: IntArray, y: IntArray, rows: IntArray, sizes: tuple[int, int, int]) -> "Lines":
         """From lines in any order, equal ones added up; `sizes` are those of x, group and y."""
-        packed = pack([x, group, y], sizes)
-        found = count(packed, rows)
+        packed = pack_tuples([x, group, y], sizes)
+        found = count_keys(packed, rows)
         first, second, third = packed.unpack(found.keys)
         return cls(first, second, third, found.counts, *sizes)
 

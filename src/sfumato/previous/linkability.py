@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.models.exact import floor_times
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.numbers import floor_times
 from sfumato.previous.lines import Judged, Lines, own_group
 from sfumato.previous.pairs import Pairs
 from sfumato.previous.past import Past

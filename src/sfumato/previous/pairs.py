@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.previous.history import History
 
 

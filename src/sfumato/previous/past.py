@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.coding import Coded
+from sfumato.core.arrays import Codes, FloatArray, IntArray
+from sfumato.core.keys import count_keys, number_tuples, pack_tuples
+from sfumato.encode import CodedColumn
 from sfumato.errors import DataError
-from sfumato.keys import Codes, count, number, pack
 from sfumato.models import ROW, Linkage
 from sfumato.policy import Reference
 from sfumato.previous.history import History
 
-Told = tuple[str, Coded, IntArray]
+Told = tuple[str, CodedColumn, IntArray]
 """A column by the name it has in y, and the code of each value there."""
 
 _MOST = 50_000_000
@@ -98,8 +98,8 @@ class _Lines:
         for column in (*x, *y):
             columns.append(column.codes)
             widths.append(column.width)
-        packed = pack(columns, widths)
-        counted = count(packed)
+        packed = pack_tuples(columns, widths)
+        counted = count_keys(packed)
         group, *codes = packed.unpack(counted.keys)
         xs, many, _ = _numbered(codes[: len(x)], [column.width for column in x], len(group))
         ys, values, y_codes = _numbered(codes[len(x) :], [column.width for column in y], len(group))
@@ -110,7 +110,7 @@ class _Lines:
         return cls(first, xs, ys, weight, many, values, _told(earlier.name, y, y_codes))
 
 
-def _columns(history: History, place: int, names: Sequence[str]) -> list[Coded]:
+def _columns(history: History, place: int, names: Sequence[str]) -> list[CodedColumn]:
     """The columns of a release that an x or y names, in its order."""
     earlier = history.star.earlier[place]
     found = [each for each in history.star.references(names) if each.table == earlier.name and each.column != ROW]
@@ -121,7 +121,7 @@ def _numbered(codes: Sequence[Codes], widths: list[int], lines: int) -> tuple[In
     """The number of each line's value, how many there are, and the codes of each."""
     if not codes or not lines:
         return np.zeros(lines, dtype=np.int64), 1, [np.zeros(1, dtype=np.int64) for _ in codes]
-    numbers, many = number(pack(codes, widths))
+    numbers, many = number_tuples(pack_tuples(codes, widths))
     first = np.empty(many, dtype=np.int64)
     first[numbers[::-1]] = np.arange(lines)[::-1]
     return numbers, many, [each[first] for each in codes]
@@ -148,7 +148,7 @@ def _extended(past: Past, history: History, place: int, lines: _Lines) -> Past:
     return Past(past.matches, past.match[left], xs, ys, weight, x_many, y_many, values)
 
 
-def _told(name: str, columns: Sequence[Coded], codes: Sequence[IntArray]) -> tuple[Told, ...]:
+def _told(name: str, columns: Sequence[CodedColumn], codes: Sequence[IntArray]) -> tuple[Told, ...]:
     return tuple((f"{name}.{column.name}", column, each) for column, each in zip(columns, codes, strict=True))
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
 
 _BLOCK = 1 << 23
 """About so many entries of a product are looked at at a time."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.coding import Coded, code
+from sfumato.encode import CodedColumn, encode_column
 from sfumato.errors import DataError, listing
 from sfumato.policy import Policy, Previous, Source
 from sfumato.table import Table, column_names, read
@@ -34,13 +34,13 @@ class Earlier:
     table: Table
     delimited: Mapping[str, Any] | None
 
-    def coded(self, column: str) -> Coded:
+    def coded(self, column: str) -> CodedColumn:
         """A column as codes, its texts as they were before the rule against formulas."""
-        found = code(self.table, column)
+        found = encode_column(self.table, column)
         if not (self.delimited or {}).get("guarded"):
             return found
         texts = tuple(None if text is None else unguarded(text) for text in found.texts)
-        return Coded(found.name, found.codes, texts, found.values)
+        return CodedColumn(found.name, found.codes, texts, found.values)
 
 
 def read_earlier(previous: Previous, source: Source) -> Earlier:

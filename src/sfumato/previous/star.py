@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sfumato.coding import Coded
-from sfumato.encode import Encoded
+from sfumato.encode import CodedColumn, EncodedTable
 from sfumato.policy import Condition, Reference, reference
 from sfumato.previous.read import Earlier
 from sfumato.previous.taxonomy import Taxonomy
@@ -23,13 +22,13 @@ class Star:
     that are published as they are, as far as anybody asks for them.
     """
 
-    encoded: Encoded
+    encoded: EncodedTable
     earlier: tuple[Earlier, ...]
     joins: tuple[tuple[str, ...], ...]
     apart: tuple[str, ...]
     rules: tuple[Rule, ...]
     taxonomies: Mapping[str, Taxonomy]
-    known: Mapping[str, Coded]
+    known: Mapping[str, CodedColumn]
     declared: tuple[str, ...] = ()
 
     @property

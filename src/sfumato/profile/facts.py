@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.arrow import to_numpy
-from sfumato.keys import count, narrow, pack
+from sfumato.core.arrays import narrow_codes
+from sfumato.core.arrow import numpy_numbers
+from sfumato.core.keys import count_keys, pack_tuples
 from sfumato.profile.formats import Format, looks_like
 from sfumato.profile.kinds import Kind, Shape, shape_of
 from sfumato.profile.names import Meaning, meaning
@@ -61,8 +62,8 @@ class Profile:
         columns = [_codes(self.opened.table, name) for name in names]
         if not columns:
             return 0
-        packed = pack([codes for codes, _ in columns], [width for _, width in columns])
-        return int((count(packed).counts == 1).sum())
+        packed = pack_tuples([codes for codes, _ in columns], [width for _, width in columns])
+        return int((count_keys(packed).counts == 1).sum())
 
 
 def profile(path: Path) -> Profile:
@@ -88,4 +89,4 @@ def _codes(table: Table, name: str) -> tuple[NDArray[Any], int]:
     column = table.arrow.column(name).combine_chunks()
     encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
     width = len(encoded.dictionary) + 1
-    return narrow(to_numpy(encoded.indices.fill_null(width - 1)).astype(np.int64), width), width
+    return narrow_codes(numpy_numbers(encoded.indices.fill_null(width - 1)).astype(np.int64), width), width

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sfumato.arrow import to_numpy
+from sfumato.core.arrow import numpy_numbers
 from sfumato.profile.values import Values
 
 _POINT = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\s*$"
@@ -93,7 +93,7 @@ def _read(values: Values, style: str) -> Numbers | None:
         else pa.array([normal(text, style) for text in values.listed()], type=pa.large_string())
     )
     trimmed = pc.replace_substring_regex(pc.utf8_trim_whitespace(plain), r"^\+", "")
-    found = to_numpy(trimmed.cast(pa.float64()))
+    found = numpy_numbers(trimmed.cast(pa.float64()))
     if not np.isfinite(found).all():
         return None
     return Numbers(found, values.counts, bool(pc.all(pc.match_substring_regex(plain, _WHOLE)).as_py()), style)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.arrow import texts
+from sfumato.core.arrow import arrow_texts
 from sfumato.errors import DataError
 from sfumato.policy import Policy, Source, load
 from sfumato.table import Table, column_names, read
@@ -116,7 +116,7 @@ def _missing(table: Any) -> tuple[str, ...]:
     >>> _missing(pa.table({"land": ["NA", "CH"]}))
     ()
     """
-    suspects = texts([*_SURELY, *_PERHAPS])
+    suspects = arrow_texts([*_SURELY, *_PERHAPS])
     wide = [column.unique().cast(pa.large_string()) for column in table.columns if _has_any(column, suspects)]
     sure = [text for text in _SURELY if any(_holds(column, text) for column in wide)]
     doubtful = [text for text in _PERHAPS if any(_beside_numbers(column, text) for column in wide)]
@@ -129,13 +129,13 @@ def _has_any(column: Any, suspects: Any) -> bool:
 
 
 def _holds(column: Any, text: str) -> bool:
-    return bool(pc.any(pc.equal(column, texts([text])[0])).as_py())
+    return bool(pc.any(pc.equal(column, arrow_texts([text])[0])).as_py())
 
 
 def _beside_numbers(column: Any, text: str) -> bool:
     """Whether the text stands among values that are otherwise numbers or dates."""
     if not _holds(column, text):
         return False
-    others = column.filter(pc.invert(pc.is_in(column, texts([*_SURELY, *_PERHAPS, ""]).cast(pa.large_string()))))
+    others = column.filter(pc.invert(pc.is_in(column, arrow_texts([*_SURELY, *_PERHAPS, ""]).cast(pa.large_string()))))
     others = others.drop_null()
     return len(others) > 0 and bool(pc.all(pc.match_substring_regex(others, _FORMED)).as_py())

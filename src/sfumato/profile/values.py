@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.arrow import numbers, texts, to_numpy
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
+from sfumato.core.arrow import arrow_numbers, arrow_texts, numpy_numbers
 
 SAMPLE = 2000
 """Values that are looked at one by one in Python, evenly spread over all."""
@@ -61,7 +61,7 @@ class Values:
     def sample(self) -> list[str]:
         """Some of the values, evenly spread; all where they are few."""
         step = -(-self.distinct // SAMPLE) or 1
-        return list(self.texts.take(numbers(np.arange(0, self.distinct, step))).to_pylist())
+        return list(self.texts.take(arrow_numbers(np.arange(0, self.distinct, step))).to_pylist())
 
     def all_match(self, pattern: str) -> bool:
         """Whether every value matches, by the regular expressions of RE2; true of none."""
@@ -80,8 +80,8 @@ def values_of(column: Any) -> Values:
     """Count the different values of an Arrow column, as the text that hierarchies see."""
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     found = plain.value_counts()
-    values, counts = found.field("values"), to_numpy(found.field("counts")).astype(np.int64)
-    empty = to_numpy(pc.is_null(values).cast(pa.uint8())).astype(bool)
+    values, counts = found.field("values"), numpy_numbers(found.field("counts")).astype(np.int64)
+    empty = numpy_numbers(pc.is_null(values).cast(pa.uint8())).astype(bool)
     written = values.drop_null().cast(pa.large_string())
     return Values(written, counts[~empty], int(counts[empty].sum()))
 
@@ -92,4 +92,6 @@ def of_texts(values: dict[str, int], missing: int = 0) -> Values:
     >>> of_texts({"a": 2, "b": 1}, missing=1).rows
     4
     """
-    return Values(texts(list(values)).cast(pa.large_string()), np.array(list(values.values()), dtype=np.int64), missing)
+    return Values(
+        arrow_texts(list(values)).cast(pa.large_string()), np.array(list(values.values()), dtype=np.int64), missing
+    )

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from sfumato.arrow import numbers
+from sfumato.core.arrow import arrow_numbers
 from sfumato.queries.column import Column
 from sfumato.queries.entry import Entry
 from sfumato.queries.files import Raw
@@ -58,7 +58,11 @@ def _load_labels(raw: Raw, entry: Entry, column: Column) -> Column:
     leaves = read_labels(entry, [unguarded(text) if raw.guarded and text else text for (text,) in found])
     if leaves.unclear is not None:
         return replace(column, unclear=leaves.unclear)
-    parts = {column.code: numbers(leaves.owner), column.value: leaves.values, column.size: numbers(leaves.sizes)}
+    parts = {
+        column.code: arrow_numbers(leaves.owner),
+        column.value: leaves.values,
+        column.size: arrow_numbers(leaves.sizes),
+    }
     raw.connection.register("leaves", pa.table(parts))
     raw.connection.execute(
         f"CREATE TABLE {column.dictionary} AS SELECT n.{column.code}, l.{column.value}, l.{column.size} "

@@ -12,9 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray
-from sfumato.encode import Encoded
-from sfumato.linked import linked
+from sfumato.core.arrays import BoolArray, FloatArray
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.linked_persons import linked_persons
+from sfumato.encode import EncodedTable
 from sfumato.models import Model
 from sfumato.recode.frequencies import Frequencies, Grouped, Roller
 from sfumato.recode.lattice import Lattice, Node
@@ -39,14 +40,14 @@ class Requirement:
         """The limit is a whole number of rows, rounded down exactly; one row at least has to be published."""
         return cls(models, min(int(suppression * rows), rows - 1))
 
-    def holds(self, classes: Classes) -> BoolArray:
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
         """Which classes satisfy every model."""
         passing = np.ones(len(classes), dtype=np.bool_)
         for model in self.models:
             passing &= model.holds(classes)
         return passing
 
-    def doomed(self, classes: Classes) -> FloatArray:
+    def doomed(self, classes: EquivalenceClasses) -> FloatArray:
         """The share of each class that some model dooms: the largest of what they each prove."""
         share = np.zeros(len(classes))
         for model in self.models:
@@ -67,12 +68,12 @@ class Requirement:
         """The fewest persons who have to share a person's set of classes."""
         return max((model.linked for model in self.models), default=1)
 
-    def links(self, classes: Classes) -> bool:
+    def links(self, classes: EquivalenceClasses) -> bool:
         """Whether as many persons as have to share each person's classes, in a table of these classes.
 
         It is monotone: where classes are united, persons who shared their classes still do.
         """
-        return self.linked <= 1 or linked(classes).fewest >= self.linked
+        return self.linked <= 1 or linked_persons(classes).fewest >= self.linked
 
     @property
     def exact(self) -> bool:
@@ -109,7 +110,7 @@ class Evaluator:
 
     def __init__(
         self,
-        encoded: Encoded,
+        encoded: EncodedTable,
         requirement: Requirement,
         metric: Metric,
         attributes: tuple[int, ...] | None = None,
@@ -164,14 +165,14 @@ class Evaluator:
         grouped, _, doomed = self.judge(node)
         return self._viable(grouped.classes, doomed)
 
-    def _viable(self, classes: Classes, doomed: FloatArray) -> bool:
+    def _viable(self, classes: EquivalenceClasses, doomed: FloatArray) -> bool:
         if self.requirement.rules_out(float((classes.sizes * doomed).sum())):
             return False
         return self.requirement.limit > 0 or self.requirement.links(classes)
 
-    def _links(self, classes: Classes, passing: BoolArray) -> bool:
+    def _links(self, classes: EquivalenceClasses, passing: BoolArray) -> bool:
         """Of what is published; where no row may go, that was asked before."""
-        return self.requirement.limit == 0 or self.requirement.links(classes.only(passing))
+        return self.requirement.limit == 0 or self.requirement.links(classes.select(passing))
 
     def _too_small(self, grouped: Grouped) -> tuple[int, ...] | None:
         smallest = int(grouped.classes.sizes.argmin())

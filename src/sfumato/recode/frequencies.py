@@ -5,10 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, Histogram, IntArray, tally
-from sfumato.encode import Encoded
+from sfumato.core.arrays import BoolArray, Codes, IntArray, narrow_codes
+from sfumato.core.classes import EquivalenceClasses, Histogram, count_values
+from sfumato.core.keys import PackedTuples, count_keys, pack_tuples
+from sfumato.core.segments import run_starts
+from sfumato.encode import EncodedTable
 from sfumato.hierarchy import Hierarchy
-from sfumato.keys import Codes, Packed, count, narrow, pack, starts
 from sfumato.recode.lattice import Node
 
 
@@ -22,7 +24,7 @@ class Frequencies:
     """
 
     node: Node
-    packed: Packed
+    packed: PackedTuples
     counts: IntArray
     widths: tuple[int, ...]
 
@@ -33,15 +35,15 @@ class Frequencies:
     def columns(self) -> list[Codes]:
         """The codes of all tuples, attributes first."""
         parts = self.packed.unpack(self.packed.keys)
-        return [narrow(part, width) for part, width in zip(parts, self.widths, strict=True)]
+        return [narrow_codes(part, width) for part, width in zip(parts, self.widths, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
     """The classes at a node: their counts, and a tuple that stands for each."""
 
-    classes: Classes
-    packed: Packed
+    classes: EquivalenceClasses
+    packed: PackedTuples
     first: IntArray | None = None
 
     def labels(self, chosen: BoolArray) -> list[IntArray]:
@@ -53,7 +55,7 @@ class Grouped:
 class Roller:
     """Rolls frequency sets up along the hierarchies, and groups them into classes."""
 
-    def __init__(self, encoded: Encoded, attributes: tuple[int, ...] | None = None) -> None:
+    def __init__(self, encoded: EncodedTable, attributes: tuple[int, ...] | None = None) -> None:
         self.chosen = tuple(range(len(encoded.quasi))) if attributes is None else attributes
         self.hierarchies = [encoded.quasi[i].hierarchy for i in self.chosen]
         self.domains = encoded.domains
@@ -84,14 +86,14 @@ class Roller:
     def group(self, found: Frequencies) -> Grouped:
         """The classes of a frequency set."""
         if not self.domains:  # every tuple is a class
-            return Grouped(Classes(found.counts), found.packed)
+            return Grouped(EquivalenceClasses(found.counts), found.packed)
         quasi, others = self._split(found)
-        first = starts(quasi)
+        first = run_starts(quasi)
         owner = np.repeat(np.arange(len(first)), np.diff(first, append=len(found)))
         histograms = self._histograms(owner, others, found.counts)
         persons = histograms.pop(self.individual) if self.individual else None
         sizes = np.add.reduceat(found.counts, first)
-        return Grouped(Classes(sizes, histograms, persons), found.packed, first)
+        return Grouped(EquivalenceClasses(sizes, histograms, persons), found.packed, first)
 
     def _split(self, found: Frequencies) -> tuple[IntArray, list[IntArray]]:
         """A key for the attributes of each tuple, in ascending order as the tuples are, and the other columns."""
@@ -103,7 +105,7 @@ class Roller:
                 others.append(key - rest * width)
                 key = rest
             return key, others[::-1]
-        key = pack(found.columns[:cut], widths[:cut]).keys
+        key = pack_tuples(found.columns[:cut], widths[:cut]).keys
         return key, [codes.astype(np.int64) for codes in found.columns[cut:]]
 
     def _histograms(self, owner: IntArray, others: list[IntArray], counts: IntArray) -> dict[str, Histogram]:
@@ -111,12 +113,12 @@ class Roller:
         if len(others) == 1:
             return {name: Histogram(owner, others[0], counts, domain) for name, domain in self.domains.items()}
         named = zip(self.domains.items(), others, strict=True)
-        return {name: tally(owner, codes, counts, domain) for (name, domain), codes in named}
+        return {name: count_values(owner, codes, counts, domain) for (name, domain), codes in named}
 
     def _count(self, node: Node, columns: list[Codes], weights: IntArray) -> Frequencies:
         widths = self._every_width(node)
-        packed = pack(columns, widths)
-        counted = count(packed, weights)
+        packed = pack_tuples(columns, widths)
+        counted = count_keys(packed, weights)
         return Frequencies(node, replace(packed, keys=counted.keys), counted.counts, widths)
 
     def _every_width(self, node: Node) -> tuple[int, ...]:
@@ -130,4 +132,4 @@ def _lift(hierarchy: Hierarchy, low: int, high: int) -> Codes:
     """Label code at level `high` for each label code at level `low`: well defined, since levels nest."""
     table = np.zeros(len(hierarchy.labels[low]), dtype=np.int64)
     table[hierarchy.matrix[:, low]] = hierarchy.matrix[:, high]
-    return narrow(table, len(hierarchy.labels[high]))
+    return narrow_codes(table, len(hierarchy.labels[high]))

@@ -7,7 +7,7 @@ this is the (α, k) paper's extended Incognito.
 
 import numpy as np
 
-from sfumato.classes import BoolArray
+from sfumato.core.arrays import BoolArray
 from sfumato.recode.evaluate import Evaluation, Evaluator, Progress
 from sfumato.recode.lattice import minimal
 from sfumato.recode.subsets import Viable, grow, join, nothing, search

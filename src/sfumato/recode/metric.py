@@ -12,8 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray
-from sfumato.encode import Attribute, Encoded
+from sfumato.core.arrays import BoolArray, FloatArray
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.recode.frequencies import Grouped
 from sfumato.recode.lattice import Node, outer_sum
 
@@ -35,7 +36,7 @@ class Metric(ABC):
     def floor(self) -> FloatArray:
         """A lower bound of the loss for every node of the lattice, before any is evaluated."""
 
-    def above(self, classes: Classes) -> float:
+    def above(self, classes: EquivalenceClasses) -> float:
         """The least that any generalization of a node with these classes costs."""
         del classes
         return 0.0
@@ -54,7 +55,9 @@ class Additive(Metric):
     `cells` gives, for an attribute and a level, the loss of a cell per label. A suppressed row loses 1.
     """
 
-    def __init__(self, encoded: Encoded, cells: Callable[[Attribute, int], FloatArray], weights: FloatArray) -> None:
+    def __init__(
+        self, encoded: EncodedTable, cells: Callable[[QuasiIdentifier, int], FloatArray], weights: FloatArray
+    ) -> None:
         self.rows = encoded.rows
         self.shares = weights / weights.sum()
         self.cells = [
@@ -86,5 +89,5 @@ class Additive(Metric):
             left -= levels[level].take(label)
         return left * sizes
 
-    def _mean(self, attribute: Attribute, level: int, cell: FloatArray) -> float:
+    def _mean(self, attribute: QuasiIdentifier, level: int, cell: FloatArray) -> float:
         return float((cell[attribute.hierarchy.matrix[:, level]] * attribute.frequencies).sum()) / self.rows

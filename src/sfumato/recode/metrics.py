@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray
-from sfumato.encode import Attribute, Encoded
+from sfumato.core.arrays import BoolArray, FloatArray
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.recode.frequencies import Grouped
 from sfumato.recode.lattice import Node
 from sfumato.recode.metric import Additive, Metric, Price
@@ -16,7 +17,7 @@ class Ncp(Additive):
 
     name = "ncp"
 
-    def __init__(self, encoded: Encoded) -> None:
+    def __init__(self, encoded: EncodedTable) -> None:
         super().__init__(encoded, lambda attribute, level: attribute.hierarchy.loss[level], _weights(encoded))
 
 
@@ -25,7 +26,7 @@ class Distortion(Additive):
 
     name = "distortion"
 
-    def __init__(self, encoded: Encoded) -> None:
+    def __init__(self, encoded: EncodedTable) -> None:
         super().__init__(encoded, _climbed, _weights(encoded) * _heights(encoded))
 
 
@@ -34,7 +35,7 @@ class Height(Additive):
 
     name = "height"
 
-    def __init__(self, encoded: Encoded) -> None:
+    def __init__(self, encoded: EncodedTable) -> None:
         super().__init__(encoded, _climbed, _heights(encoded))
 
 
@@ -43,7 +44,7 @@ class Precision(Additive):
 
     name = "precision"
 
-    def __init__(self, encoded: Encoded) -> None:
+    def __init__(self, encoded: EncodedTable) -> None:
         super().__init__(encoded, _climbed, _weights(encoded))
 
 
@@ -56,12 +57,12 @@ class Entropy(Additive):
 
     name = "entropy"
 
-    def __init__(self, encoded: Encoded) -> None:
+    def __init__(self, encoded: EncodedTable) -> None:
         bits = np.array([_bits(attribute, encoded.rows) for attribute in encoded.quasi])
         weights = _weights(encoded) * bits
         super().__init__(encoded, self._lost, weights if weights.sum() else _weights(encoded))
 
-    def _lost(self, attribute: Attribute, level: int) -> FloatArray:
+    def _lost(self, attribute: QuasiIdentifier, level: int) -> FloatArray:
         """Average loss per label, scaled so that the whole attribute at its top loses 1."""
         matrix, rows = attribute.hierarchy.matrix, attribute.frequencies.sum()
         held = np.bincount(matrix[:, level], weights=attribute.frequencies)
@@ -75,7 +76,7 @@ class Discernibility(Metric):
 
     name = "discernibility"
 
-    def __init__(self, encoded: Encoded) -> None:
+    def __init__(self, encoded: EncodedTable) -> None:
         self.rows = encoded.rows
         self.shape = tuple(attribute.hierarchy.height + 1 for attribute in encoded.quasi)
 
@@ -83,7 +84,7 @@ class Discernibility(Metric):
         """Nothing is known before a class is seen."""
         return np.zeros(self.shape)
 
-    def above(self, classes: Classes) -> float:
+    def above(self, classes: EquivalenceClasses) -> float:
         """Squares of class sizes, which only grow when classes merge."""
         return float((classes.sizes.astype(np.float64) ** 2).sum()) / float(self.rows) ** 2
 
@@ -101,14 +102,14 @@ class AverageClassSize(Metric):
 
     name = "average-class-size"
 
-    def __init__(self, encoded: Encoded) -> None:
+    def __init__(self, encoded: EncodedTable) -> None:
         self.shape = tuple(attribute.hierarchy.height + 1 for attribute in encoded.quasi)
 
     def floor(self) -> FloatArray:
         """Nothing is known before a class is seen."""
         return np.zeros(self.shape)
 
-    def above(self, classes: Classes) -> float:
+    def above(self, classes: EquivalenceClasses) -> float:
         """Merging never makes classes more."""
         return 1.0 / len(classes)
 
@@ -119,26 +120,26 @@ class AverageClassSize(Metric):
         return Price(1.0 / classes if classes else np.inf, 0.0)
 
 
-METRICS: dict[str, Callable[[Encoded], Metric]] = {
+METRICS: dict[str, Callable[[EncodedTable], Metric]] = {
     metric.name: metric for metric in (Ncp, Distortion, Height, Precision, Entropy, Discernibility, AverageClassSize)
 }
 
 
-def _weights(encoded: Encoded) -> FloatArray:
+def _weights(encoded: EncodedTable) -> FloatArray:
     return np.array([attribute.weight for attribute in encoded.quasi])
 
 
-def _heights(encoded: Encoded) -> FloatArray:
+def _heights(encoded: EncodedTable) -> FloatArray:
     """Levels above the values that came in, those included that may not be published."""
     return np.array([float(one.hierarchy.height + one.hierarchy.below) for one in encoded.quasi])
 
 
-def _climbed(attribute: Attribute, level: int) -> FloatArray:
+def _climbed(attribute: QuasiIdentifier, level: int) -> FloatArray:
     tree = attribute.hierarchy
     return np.full(len(tree.labels[level]), (level + tree.below) / (tree.height + tree.below))
 
 
-def _bits(attribute: Attribute, rows: int) -> float:
+def _bits(attribute: QuasiIdentifier, rows: int) -> float:
     """Bits that the attribute tells of an average row: its entropy.
 
     Where levels may not be published, it is that of what may: every row has lost the same besides, published or not,

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray
+from sfumato.core.arrays import BoolArray, FloatArray
 from sfumato.recode.evaluate import Evaluation, Evaluator, Progress
 from sfumato.recode.lattice import Node, generalizations, specializations
 from sfumato.recode.subsets import survivors

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray, IntArray
-from sfumato.encode import Attribute, Encoded
-from sfumato.keys import Codes, among, narrow, number, pack
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, narrow_codes
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.keys import has_key, number_tuples, pack_tuples
+from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.recode.evaluate import Evaluator
 from sfumato.recode.lattice import Node
 
@@ -41,7 +42,7 @@ class Recoding:
     algorithm: str
     labels: Mapping[str, Labels]
     kept: BoolArray | None
-    classes: Classes
+    classes: EquivalenceClasses
     levels: Mapping[str, int] | None = None
     improved: bool = False
     group: IntArray | None = None
@@ -59,7 +60,7 @@ class Recoding:
         return 0 if self.kept is None else int((~self.kept).sum())
 
     @property
-    def owner(self) -> IntArray:
+    def class_of(self) -> IntArray:
         """The class of each row, by its group or its labels; -1 where it is suppressed."""
         return self.group if self.group is not None else _by_labels(list(self.labels.values()), self.kept)
 
@@ -67,22 +68,22 @@ class Recoding:
 def _by_labels(labels: list[Labels], kept: BoolArray | None) -> IntArray:
     """The number of each row's labels among those of all published rows."""
     rows = slice(None) if kept is None else np.flatnonzero(kept)
-    packed = pack([column.codes[rows] for column in labels], [len(column.texts) for column in labels])
+    packed = pack_tuples([column.codes[rows] for column in labels], [len(column.texts) for column in labels])
     owner = np.full(len(labels[0].codes), -1)
-    owner[rows] = number(packed)[0]
+    owner[rows] = number_tuples(packed)[0]
     return owner
 
 
-def full_domain(encoded: Encoded, evaluator: Evaluator, node: Node, algorithm: str) -> Recoding:
+def full_domain(encoded: EncodedTable, evaluator: Evaluator, node: Node, algorithm: str) -> Recoding:
     """Apply a node: every value goes to its label at the node's level; rows of failing classes go."""
     grouped, passing, _ = evaluator.judge(node)
     labels = {one.name: labels_at(one, level) for one, level in zip(encoded.quasi, node, strict=True)}
     kept = None if passing.all() else ~_failing(labels, grouped.labels(~passing)[: len(node)])
     levels = dict(zip(encoded.names, node, strict=True))
-    return Recoding(algorithm, labels, kept, grouped.classes.only(passing), levels)
+    return Recoding(algorithm, labels, kept, grouped.classes.select(passing), levels)
 
 
-def raised(recoding: Recoding, encoded: Encoded, *, back: bool = False) -> Recoding:
+def raised(recoding: Recoding, encoded: EncodedTable, *, back: bool = False) -> Recoding:
     """A recoding of the table as exactly as it may be told, with its levels counted from the values that came in.
 
     With `back`, the way back: from there to the table as exactly as it may be told.
@@ -100,10 +101,10 @@ def _lifted(labels: Labels, steps: int) -> Labels:
     return replace(labels, climbed=labels.climbed + steps, level=level)
 
 
-def labels_at(attribute: Attribute, level: int) -> Labels:
+def labels_at(attribute: QuasiIdentifier, level: int) -> Labels:
     """A quasi-identifier with every value at its label of one level."""
     texts = attribute.hierarchy.labels[level]
-    lift = narrow(attribute.hierarchy.matrix[:, level], len(texts))
+    lift = narrow_codes(attribute.hierarchy.matrix[:, level], len(texts))
     climbed = np.full(len(texts), float(level))
     return Labels(lift.take(attribute.column.codes), texts, attribute.hierarchy.loss[level], climbed, level)
 
@@ -111,6 +112,6 @@ def labels_at(attribute: Attribute, level: int) -> Labels:
 def _failing(labels: Mapping[str, Labels], failing: list[IntArray]) -> BoolArray:
     """Which rows belong to one of the failing classes, given by their label codes."""
     columns = [np.concatenate([chosen, column.codes]) for chosen, column in zip(failing, labels.values(), strict=True)]
-    packed = pack(columns, [len(column.texts) for column in labels.values()])
+    packed = pack_tuples(columns, [len(column.texts) for column in labels.values()])
     chosen, rows = np.split(packed.keys, [len(failing[0])])
-    return among(replace(packed, keys=rows), chosen)
+    return has_key(replace(packed, keys=rows), chosen)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.classes import Classes
-from sfumato.encode import Encoded
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.encode import EncodedTable
 from sfumato.errors import Infeasible, PolicyError
 from sfumato.models import Model
 from sfumato.policy import Policy
@@ -28,7 +28,7 @@ Search = Callable[[Evaluator, Progress | None], Evaluation | None]
 
 
 def recode(
-    encoded: Encoded, policy: Policy, progress: Progress | None = None, *, star: "Star | None" = None
+    encoded: EncodedTable, policy: Policy, progress: Progress | None = None, *, star: "Star | None" = None
 ) -> Recoding:
     """The recoding that the policy's algorithm finds, or `Infeasible` with the reason and what would help.
 
@@ -38,7 +38,7 @@ def recode(
     return raised(_recoded(encoded.permitted, policy, progress, star=star), encoded)
 
 
-def _recoded(encoded: Encoded, policy: Policy, progress: Progress | None, *, star: "Star | None") -> Recoding:
+def _recoded(encoded: EncodedTable, policy: Policy, progress: Progress | None, *, star: "Star | None") -> Recoding:
     check_models(encoded, policy)
     name = policy.recoder
     if name in CUTS:
@@ -54,7 +54,7 @@ def _recoded(encoded: Encoded, policy: Policy, progress: Progress | None, *, sta
 
 
 def full_domain_search(
-    encoded: Encoded, policy: Policy, name: str, progress: Progress | None = None
+    encoded: EncodedTable, policy: Policy, name: str, progress: Progress | None = None
 ) -> Recoding | None:
     """The recoding that a full-domain algorithm finds, or nothing where the requirements cannot be met."""
     requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
@@ -80,7 +80,7 @@ ALGORITHMS: dict[str, Search] = {
 }
 
 
-def check_models(encoded: Encoded, policy: Policy) -> None:
+def check_models(encoded: EncodedTable, policy: Policy) -> None:
     """Let each requirement look at the table once, and name the one that objects."""
     whole = whole_table(encoded)
     for place, model in enumerate(policy.privacy):
@@ -90,7 +90,7 @@ def check_models(encoded: Encoded, policy: Policy) -> None:
             raise PolicyError(error.message, key=f"privacy[{place}].{error.key}") from None
 
 
-def _infeasible(encoded: Encoded, requirement: Requirement) -> Infeasible:
+def _infeasible(encoded: EncodedTable, requirement: Requirement) -> Infeasible:
     """Name each requirement that the whole table as one class fails, and the nearest that it meets."""
     whole = whole_table(encoded)
     failing = [model for model in requirement.models if not model.holds(whole).all()]
@@ -101,7 +101,7 @@ def _infeasible(encoded: Encoded, requirement: Requirement) -> Infeasible:
     return Infeasible(reasons or "no generalization meets the requirements together", nearest=nearest)
 
 
-def whole_table(encoded: Encoded) -> Classes:
+def whole_table(encoded: EncodedTable) -> EquivalenceClasses:
     """The table as one class, as full generalization leaves it."""
     roller = Roller(encoded)
     top = tuple(hierarchy.height for hierarchy in roller.hierarchies)

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sfumato.classes import BoolArray
+from sfumato.core.arrays import BoolArray
 from sfumato.recode.evaluate import Evaluator
 from sfumato.recode.lattice import generalizations
 

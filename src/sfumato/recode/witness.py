@@ -8,8 +8,8 @@ lattice gives all sizes at once.
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
-from sfumato.encode import Encoded
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.encode import EncodedTable
 from sfumato.recode.lattice import Lattice, Node
 
 _BLOCK = 1 << 16
@@ -18,7 +18,7 @@ _BLOCK = 1 << 16
 class Witnesses:
     """Turns classes that are too small into nodes that are out."""
 
-    def __init__(self, encoded: Encoded, lattice: Lattice, least: int) -> None:
+    def __init__(self, encoded: EncodedTable, lattice: Lattice, least: int) -> None:
         self.tuples, self.lattice, self.least = encoded.tuples, lattice, least
         self.matrices = [attribute.hierarchy.matrix for attribute in encoded.quasi]
 

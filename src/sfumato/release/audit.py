@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sfumato._version import __version__
-from sfumato.encode import Encoded
+from sfumato.encode import EncodedTable
 from sfumato.policy import Policy
 from sfumato.recode import Recoding
 from sfumato.release.promised import promise
@@ -12,7 +12,7 @@ from sfumato.utility import Utility
 
 
 def audit(
-    encoded: Encoded,
+    encoded: EncodedTable,
     recoding: Recoding,
     policy: Policy,
     *,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.arrow import coded, numbers
-from sfumato.keys import Codes
+from sfumato.core.arrays import Codes
+from sfumato.core.arrow import arrow_dictionary, arrow_numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -19,5 +19,5 @@ class Cells:
     def arrow(self, kind: Any) -> Any:
         """As an Arrow array of the given type."""
         if pa.types.is_dictionary(kind):
-            return coded(self.codes, self.values, kind)
-        return self.values.cast(kind).take(numbers(self.codes))
+            return arrow_dictionary(self.codes, self.values, kind)
+        return self.values.cast(kind).take(arrow_numbers(self.codes))

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.arrow import numbers, scalar, texts
-from sfumato.keys import Codes
+from sfumato.core.arrays import Codes
+from sfumato.core.arrow import arrow_numbers, arrow_text, arrow_texts
 from sfumato.release.cells import Cells
 from sfumato.release.published import Published
 
@@ -44,15 +44,15 @@ def cells(values: Any, *, null: str = "") -> Any:
     text = values.cast(pa.string())
     if _is_text(values.type):
         text = _guarded(text)
-    missing = scalar(null)
+    missing = arrow_text(null)
     needs = pc.or_(pc.match_substring_regex(text, _QUOTED), pc.equal(text, missing))
-    quoted = _joined(scalar('"'), pc.replace_substring(text, '"', '""'), scalar('"'))
+    quoted = _joined(arrow_text('"'), pc.replace_substring(text, '"', '""'), arrow_text('"'))
     return pc.coalesce(pc.if_else(needs, quoted, text), missing)
 
 
 def write_csv(published: Published, path: Path, *, null: str = "") -> None:
     """Write the table, a batch of rows at a time."""
-    header = cells(texts(list(published.columns)), null=null).to_pylist()
+    header = cells(arrow_texts(list(published.columns)), null=null).to_pylist()
     with path.open("wb") as file:
         file.write((",".join(header) + "\n").encode())
         for lines in _batches(published, null):
@@ -67,7 +67,7 @@ def _is_text(kind: Any) -> bool:
 def _guarded(text: Any) -> Any:
     """The formula rule."""
     risky = pc.and_not(pc.match_substring_regex(text, _RISKY), pc.match_substring_regex(text, _NEGATIVE))
-    return pc.if_else(risky, _joined(scalar("'"), text), text)
+    return pc.if_else(risky, _joined(arrow_text("'"), text), text)
 
 
 def _batches(published: Published, null: str) -> Iterator[Any]:
@@ -92,12 +92,12 @@ def _part(column: Any, end: str, null: str) -> Cells | _Plain:
 
 
 def _ended(values: Any, end: str, null: str) -> Any:
-    return _joined(cells(values, null=null), scalar(end))
+    return _joined(cells(values, null=null), arrow_text(end))
 
 
 def _joined(*pieces: Any) -> Any:
     """Texts one after another, row by row."""
-    return pc.binary_join_element_wise(*pieces, scalar(""))
+    return pc.binary_join_element_wise(*pieces, arrow_text(""))
 
 
 def _combined(parts: list[Cells | _Plain]) -> list[Cells | _Plain]:
@@ -116,13 +116,13 @@ def _combined(parts: list[Cells | _Plain]) -> list[Cells | _Plain]:
 def _pairs(one: Cells, other: Cells) -> Cells:
     pairs = [a + b for a in one.values.to_pylist() for b in other.values.to_pylist()]
     codes: Codes = one.codes.astype(np.int32) * len(other.values) + other.codes
-    return Cells(codes, texts(pairs))
+    return Cells(codes, arrow_texts(pairs))
 
 
 def _piece(part: Cells | _Plain, start: int) -> Any:
     if isinstance(part, _Plain):
         return _ended(part.values.slice(start, _BATCH), part.end, part.null)
-    return part.values.take(numbers(part.codes[start : start + _BATCH]))
+    return part.values.take(arrow_numbers(part.codes[start : start + _BATCH]))
 
 
 def _content(lines: Any) -> Any:

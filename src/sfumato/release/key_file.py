@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sfumato.coding import Coded
+from sfumato.encode import CodedColumn
 from sfumato.errors import PolicyError
 from sfumato.policy import Policy
 from sfumato.policy.key import check_key
@@ -51,7 +51,7 @@ def key_of(policy: Policy, data: Path | None) -> Key | None:
     return key
 
 
-def check_names(policy: Policy, person: Coded | None) -> None:
+def check_names(policy: Policy, person: CodedColumn | None) -> None:
     """Refuse numbers that may be printed in several ways: the same person would get several pseudonyms."""
     named, kind = _named(policy), None if person is None else person.values.type
     if named is not None and (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):

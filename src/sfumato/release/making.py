@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.encode import Encoded, encode
+from sfumato.core.randomness import Randomness
+from sfumato.encode import EncodedTable, encode
 from sfumato.errors import PolicyError
 from sfumato.policy import Policy, load
-from sfumato.randomness import Randomness
 from sfumato.recode import Recoding, recode
 from sfumato.release.key_file import check_names, key_of
 from sfumato.release.published import Drawn, Publisher
@@ -44,7 +44,7 @@ def prepare(
     policy: "str | Path | Mapping[str, Any] | Policy",
     *,
     progress: Progress | None = None,
-    encoded: Encoded | None = None,
+    encoded: EncodedTable | None = None,
 ) -> Release:
     """A release that has yet to be verified: `Release.save` does it on the files, `Release.table` in memory.
 
@@ -72,14 +72,14 @@ def prepare(
     return Release(rules, table, encoded, recoding, tables, input_digest, seconds, repeated.result(), star)
 
 
-def _star(encoded: Encoded, policy: Policy) -> "Star":
+def _star(encoded: EncodedTable, policy: Policy) -> "Star":
     """The earlier releases, tied to the table."""
     from sfumato.previous import star_of  # noqa: PLC0415 - only where a requirement is about a join
 
     return star_of(encoded, policy)
 
 
-def _recoded(encoded: Encoded, policy: Policy, star: "Star | None", progress: Progress | None) -> Recoding:
+def _recoded(encoded: EncodedTable, policy: Policy, star: "Star | None", progress: Progress | None) -> Recoding:
     """The recoding that the policy's form is made of."""
     if policy.publish.form == "anatomy":
         return anatomy(encoded, policy)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from sfumato.encode import Encoded
+from sfumato.encode import EncodedTable
 from sfumato.models import TCloseness
 from sfumato.policy import Policy
 from sfumato.recode import Recoding
@@ -30,7 +30,7 @@ def costs(policy: Policy) -> dict[str, dict[tuple[str, str], float]]:
     return {model.column: dict(model.costs.pairs) for model in compared if model.costs is not None}
 
 
-def promise(encoded: Encoded, policy: Policy, recoding: Recoding, star: "Star | None" = None) -> Promise:
+def promise(encoded: EncodedTable, policy: Policy, recoding: Recoding, star: "Star | None" = None) -> Promise:
     """What the verifier has to check, with what it needs to know of the whole input and of earlier releases."""
     compared = [model for model in policy.privacy if isinstance(model, TCloseness)]
     needs = {model.column: _needs(encoded, model.column) for model in compared}
@@ -46,7 +46,7 @@ def promise(encoded: Encoded, policy: Policy, recoding: Recoding, star: "Star | 
     )
 
 
-def _needs(encoded: Encoded, name: str) -> Needs:
+def _needs(encoded: EncodedTable, name: str) -> Needs:
     domain = encoded.domains[name]
     return Needs(
         domain.values,

@@ -4,7 +4,7 @@ import hmac
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from sfumato.randomness import Randomness
+from sfumato.core.randomness import Randomness
 
 LEAST = 32
 """Bytes of a key: the size of what HMAC-SHA256 gives, below which guessing the key gets easier."""

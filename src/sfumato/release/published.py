@@ -9,13 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.arrow import numbers, texts
-from sfumato.classes import IntArray
-from sfumato.coding import Coded
-from sfumato.encode import Encoded
-from sfumato.keys import Codes, narrow
+from sfumato.core.arrays import Codes, IntArray, narrow_codes
+from sfumato.core.arrow import arrow_numbers, arrow_texts
+from sfumato.core.randomness import Randomness
+from sfumato.encode import CodedColumn, EncodedTable
 from sfumato.policy import Policy, Role
-from sfumato.randomness import Randomness
 from sfumato.recode import Labels, Recoding
 from sfumato.release.cells import Cells
 from sfumato.release.pseudonyms import Key, pseudonyms
@@ -84,7 +82,7 @@ class Drawn:
     randomness: Randomness
 
     @classmethod
-    def for_tables(cls, encoded: Encoded, randomness: Randomness, tables: int, key: Key | None = None) -> "Drawn":
+    def for_tables(cls, encoded: EncodedTable, randomness: Randomness, tables: int, key: Key | None = None) -> "Drawn":
         """Draw for every row and person, published or not: what is suppressed later simply falls out.
 
         Under a key a pseudonym is not drawn but made of the person's name.
@@ -99,7 +97,7 @@ class Publisher:
     """Writes columns of a recoded table in an order: chooses, shuffles and relabels."""
 
     table: Table
-    encoded: Encoded
+    encoded: EncodedTable
     recoding: Recoding
     policy: Policy
     drawn: Drawn
@@ -121,16 +119,16 @@ class Publisher:
             return _persons(self.encoded.individual.codes.take(order), self.drawn.pseudonyms)
         if labels is None or _is_exact(self._known[name], labels, order):
             return None
-        return _cells(labels.codes.take(order), texts(labels.texts))
+        return _cells(labels.codes.take(order), arrow_texts(labels.texts))
 
     @cached_property
-    def _known(self) -> dict[str, Coded]:
+    def _known(self) -> dict[str, CodedColumn]:
         return {one.name: one.column for one in self.encoded.quasi} | dict(self.encoded.sensitive)
 
     def _same(self, name: str, order: IntArray) -> Any:
         """A column whose values are published as they are."""
         if self.policy.columns[name].role is Role.PLAIN:
-            return _compact(_roomy(self.table.arrow.column(name)).combine_chunks().take(numbers(order)))
+            return _compact(_roomy(self.table.arrow.column(name)).combine_chunks().take(arrow_numbers(order)))
         return _cells(self._known[name].codes.take(order), self._known[name].values)
 
 
@@ -152,7 +150,7 @@ def _compact(column: Any) -> Any:
     return pa.DictionaryArray.from_arrays(codes, found.dictionary, ordered=column.type.ordered)
 
 
-def _is_exact(column: Coded, labels: Labels, order: IntArray) -> bool:
+def _is_exact(column: CodedColumn, labels: Labels, order: IntArray) -> bool:
     """Whether every published cell is the one that came in: then the column keeps its type.
 
     Where labels of several levels are mixed, one generalized cell is enough to make the column text.
@@ -169,7 +167,9 @@ def _persons(codes: Codes, pseudonyms: list[str]) -> Cells:
     order = np.argsort(np.array(pseudonyms, dtype=np.bytes_))  # they are ASCII, and sorted faster so
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    return _cells(narrow(place, len(order)).take(codes), texts([pseudonyms[person] for person in order.tolist()]))
+    return _cells(
+        narrow_codes(place, len(order)).take(codes), arrow_texts([pseudonyms[person] for person in order.tolist()])
+    )
 
 
 def _cells(codes: Codes, values: Any) -> Cells:
@@ -179,4 +179,4 @@ def _cells(codes: Codes, values: Any) -> Cells:
         return Cells(codes, values)
     place = np.zeros(len(values), dtype=np.int64)
     place[used] = np.arange(len(used))
-    return Cells(narrow(place, len(used)).take(codes), values.take(numbers(used)))
+    return Cells(narrow_codes(place, len(used)).take(codes), values.take(arrow_numbers(used)))

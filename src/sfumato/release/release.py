@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.encode import Encoded
+from sfumato.encode import EncodedTable
 from sfumato.errors import InputError, NotVerified
 from sfumato.policy import Policy
 from sfumato.recode import Recoding
@@ -45,7 +45,7 @@ class Release:
 
     policy: Policy
     source: Table
-    encoded: Encoded
+    encoded: EncodedTable
     recoding: Recoding
     tables: Mapping[str, Published]
     input_digest: str | None = None

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sfumato.arrow import numbers
-from sfumato.keys import narrow
+from sfumato.core.arrays import narrow_codes
+from sfumato.core.arrow import arrow_numbers
 from sfumato.policy import Policy, Role
 from sfumato.release.cells import Cells
 from sfumato.release.published import Published, Publisher
@@ -62,9 +62,9 @@ def publish(publisher: Publisher) -> dict[str, Published]:
 
 def _numbered(tables: Mapping[str, Published], publisher: Publisher) -> dict[str, Published]:
     """Each table with the class of each line: last in NSS, first in SS, as the paper has it."""
-    owner, classes = publisher.recoding.owner, len(publisher.recoding.classes)
-    ids = numbers(publisher.drawn.randomness.permutation(classes) + 1)
-    name, codes = class_id(publisher.policy), narrow(np.maximum(owner, 0), classes)
+    owner, classes = publisher.recoding.class_of, len(publisher.recoding.classes)
+    ids = arrow_numbers(publisher.drawn.randomness.permutation(classes) + 1)
+    name, codes = class_id(publisher.policy), narrow_codes(np.maximum(owner, 0), classes)
     return {
         file: table.adding(name, Cells(codes.take(table.order), ids), first=file != "nss")
         for file, table in tables.items()

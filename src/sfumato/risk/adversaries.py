@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import Classes, FloatArray, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.risk.scaled import inverse_population
 
 THRESHOLD = 0.2
@@ -62,7 +63,7 @@ class Adversaries:
 
 
 def adversaries_of(
-    classes: Classes,
+    classes: EquivalenceClasses,
     population: IntArray | None = None,
     *,
     fraction: float | None = None,
@@ -73,7 +74,7 @@ def adversaries_of(
     `population` is how many of the population fall in each class, 0 where it has nobody; `fraction` is the share of the
     population that the table is, from which the sizes are estimated. With neither, the table is the population.
 
-    >>> found = adversaries_of(Classes(sizes=[1, 4]), np.array([2, 40]))
+    >>> found = adversaries_of(EquivalenceClasses(sizes=[1, 4]), np.array([2, 40]))
     >>> found.prosecutor.highest, found.journalist.highest, found.marketer.average
     (1.0, 0.5, 0.12)
     """
@@ -86,7 +87,7 @@ def adversaries_of(
     return adversaries(classes, chances_of(classes, found, threshold), threshold, basis)
 
 
-def adversaries(classes: Classes, reached: Chances, threshold: float, basis: str) -> Adversaries:
+def adversaries(classes: EquivalenceClasses, reached: Chances, threshold: float, basis: str) -> Adversaries:
     """The three, where the chances by way of the population are known already."""
     counts = "rows" if classes.individuals is None else "persons"
     return Adversaries(
@@ -105,7 +106,7 @@ def through(persons: IntArray, population: IntArray) -> FloatArray:
     return np.where(population > 0, 1.0 / np.maximum(population, persons), 0.0)
 
 
-def chances_of(classes: Classes, chance: FloatArray, threshold: float) -> Chances:
+def chances_of(classes: EquivalenceClasses, chance: FloatArray, threshold: float) -> Chances:
     """The chances of all rows, from those of their classes; a person is as exposed as their most exposed row."""
     values, weights = exposed(classes, chance)
     whole, right = int(weights.sum()), float(values @ weights)
@@ -113,10 +114,10 @@ def chances_of(classes: Classes, chance: FloatArray, threshold: float) -> Chance
     return Chances(float(values.max()), right / whole, number / whole, number, certain, certain / whole, right)
 
 
-def exposed(classes: Classes, chance: FloatArray) -> tuple[FloatArray, IntArray]:
+def exposed(classes: EquivalenceClasses, chance: FloatArray) -> tuple[FloatArray, IntArray]:
     """Chances and how many have each: a class's by its rows, or a person's, each once.
 
-    >>> people = Classes.of([0, 0, 1], individuals=["ann", "bob", "ann"])
+    >>> people = EquivalenceClasses.of([0, 0, 1], individuals=["ann", "bob", "ann"])
     >>> exposed(people, np.array([0.5, 1.0]))
     (array([1. , 0.5]), array([1, 1]))
     """
@@ -124,6 +125,6 @@ def exposed(classes: Classes, chance: FloatArray) -> tuple[FloatArray, IntArray]
         return chance, classes.sizes
     lines = classes.individuals
     highest = np.zeros(int(lines.value.max()) + 1)
-    np.maximum.at(highest, lines.value, chance[lines.owner])
+    np.maximum.at(highest, lines.value, chance[lines.class_of])
     present = np.unique(lines.value)
     return highest[present], np.ones(len(present), dtype=np.int64)

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
-from sfumato.keys import opened, pack
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.keys import pack_tuples
+from sfumato.core.segments import expand_ranges
 from sfumato.risk.subject import Lines
 
 _PATTERNS = 200
@@ -56,7 +57,7 @@ class Alike:
         for own in range(len(self.patterns)):
             rows, keys = np.flatnonzero(self.pattern == own), []
             for order, first, last in self._ranges(rows, own):
-                row, place = opened(first, last)
+                row, place = expand_ranges(first, last)
                 keys.append(row * width + self.lines.person[order[place]])
             found[rows] = np.bincount(np.unique(np.concatenate(keys)) // width, minlength=len(rows))
         return found
@@ -69,7 +70,7 @@ class Alike:
         them = np.flatnonzero(self.pattern == other)
         both, every = np.flatnonzero(~unknown), np.concatenate([rows, them])
         columns = [self.lines.columns[i][every] for i in both] or [np.zeros(len(every), dtype=np.int64)]
-        keys = pack(columns, [self.lines.widths[i] for i in both] or [1]).keys
+        keys = pack_tuples(columns, [self.lines.widths[i] for i in both] or [1]).keys
         mine, theirs = keys[: len(rows)], keys[len(rows) :]
         order = np.argsort(theirs, kind="stable")
         ordered = theirs[order]

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import Classes, IntArray
-from sfumato.coding import code
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.keys import count_keys, pack_tuples
+from sfumato.core.segments import expand_ranges
+from sfumato.encode import encode_column
 from sfumato.errors import DataError, listing
-from sfumato.keys import count, opened, pack
 from sfumato.matching import Fits, People, Released, people_known
 from sfumato.matching.outside import Options, check_names, names_of, table_of
 from sfumato.risk.subject import Subject
@@ -59,7 +61,7 @@ def read_population(data: Any, quasi: tuple[str, ...], individual: str | None, o
     people = people_known(table, quasi, ())
     if named is None:
         return Population(people, np.arange(people.persons), people.persons)
-    whose = code(table, named)
+    whose = encode_column(table, named)
     return Population(people, whose.codes.astype(np.int64), whose.width)
 
 
@@ -78,7 +80,7 @@ def sizes_in(population: Population, released: Released, subject: Subject) -> In
 
 def _counted(population: Population, fits: Fits) -> IntArray:
     """The different persons who fit each line of the release, a block of tuples at a time."""
-    lines, held = len(fits.release.owner), _Held(population)
+    lines, held = len(fits.release.class_of), _Held(population)
     if held.once:
         found = np.zeros(lines)
         for start, end in fits.blocks(_CELLS):
@@ -94,7 +96,7 @@ class _Held:
 
     def __init__(self, population: Population) -> None:
         tuples, self.width = population.people.tuples, population.persons
-        pairs = count(pack([tuples, population.person], [population.people.different, self.width])).keys
+        pairs = count_keys(pack_tuples([tuples, population.person], [population.people.different, self.width])).keys
         self.tuple, self.person = pairs // self.width, pairs % self.width
         self.first = np.searchsorted(self.tuple, np.arange(population.people.different + 1))
         self.many = np.diff(self.first)
@@ -104,14 +106,14 @@ class _Held:
         """Line and person as one number, for all who are on the tuples from `start` to `end`."""
         pairs = fits.lines(start, end)
         here = pairs.people + start
-        row, place = opened(self.first[here], self.first[here + 1])
+        row, place = expand_ranges(self.first[here], self.first[here + 1])
         return np.unique(pairs.classes[row] * self.width + self.person[place])
 
 
-def k_map_of(classes: Classes, sizes: IntArray, people: int) -> KMap:
+def k_map_of(classes: EquivalenceClasses, sizes: IntArray, people: int) -> KMap:
     """What the sizes in the population say of the rows of classes with equal values.
 
-    >>> k_map_of(Classes(sizes=[2, 1, 1]), np.array([5, 0, 1]), people=6)
+    >>> k_map_of(EquivalenceClasses(sizes=[2, 1, 1]), np.array([5, 0, 1]), people=6)
     KMap(people=6, k_map=1, outside=1, short=0, alone=1)
     """
     inside, short = sizes[sizes > 0], (sizes > 0) & (sizes < classes.persons)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.coding import Coded
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.encode import CodedColumn
 from sfumato.risk.alike import Alike
 from sfumato.risk.subject import Lines
 
@@ -51,7 +51,7 @@ class Nulls:
         return asdict(self)
 
 
-def nulls_of(lines: Lines, quasi: tuple[Coded, ...], *, seed: int = 1, work: int = _WORK) -> Nulls | None:
+def nulls_of(lines: Lines, quasi: tuple[CodedColumn, ...], *, seed: int = 1, work: int = _WORK) -> Nulls | None:
     """The risk with NULL read both ways; nothing where no value is missing."""
     missing = _missing(lines, quasi)
     if not missing.any():
@@ -67,7 +67,7 @@ def nulls_of(lines: Lines, quasi: tuple[Coded, ...], *, seed: int = 1, work: int
     return Nulls(int(counted.sum()), some, "persons" if lines.named else "rows", value, wildcard)
 
 
-def _missing(lines: Lines, quasi: tuple[Coded, ...]) -> BoolArray:
+def _missing(lines: Lines, quasi: tuple[CodedColumn, ...]) -> BoolArray:
     """Which cell of which line is NULL, which codes have last."""
     found = [
         codes == width - 1 if column.texts[-1] is None else np.zeros(len(lines), dtype=np.bool_)

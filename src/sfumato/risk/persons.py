@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from sfumato.classes import Classes
-from sfumato.linked import linked
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.linked_persons import linked_persons
 from sfumato.models import Model
 
 DEFAULT_K = 5
@@ -38,19 +38,19 @@ class Persons:
         return asdict(self)
 
 
-def persons_of(classes: Classes, k: int) -> Persons:
+def persons_of(classes: EquivalenceClasses, k: int) -> Persons:
     """The figures of a table with these classes; where rows name no person, each row is another's.
 
     Mike has both rows of the first class.
 
-    >>> found = persons_of(Classes.of([0, 0, 1, 1], individuals=["mike", "mike", "emily", "tim"]), k=2)
+    >>> found = persons_of(EquivalenceClasses.of([0, 0, 1, 1], individuals=["mike", "mike", "emily", "tim"]), k=2)
     >>> found.vulnerable, found.single, found.linked, found.rpi
     (1, 1, 1, 1.3333333333333333)
     """
-    ties, people = linked(classes), classes.persons
+    ties, people = linked_persons(classes), classes.persons
     persons, groups = len(ties.persons), max(len(classes), 1)
     vulnerable = int(((classes.sizes >= k) & (people < k)).sum())
-    single, below = int((people == 1).sum()), ties.below(k)
+    single, below = int((people == 1).sum()), ties.count_below(k)
     return Persons(
         rows=classes.rows,
         persons=persons,

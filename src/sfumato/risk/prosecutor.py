@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Risk:
         return asdict(self)
 
 
-def risk_of(classes: Classes) -> Risk:
+def risk_of(classes: EquivalenceClasses) -> Risk:
     """The prosecutor risk of a table with these classes; by persons where rows name them.
 
-    >>> risk_of(Classes(sizes=[1, 4]))
+    >>> risk_of(EquivalenceClasses(sizes=[1, 4]))
     Risk(highest=1.0, average=0.4, uniques=1, unique_share=0.2)
     """
     persons, rows = classes.persons, classes.rows

@@ -7,8 +7,9 @@ values are of their group.
 
 import numpy as np
 
-from sfumato.classes import Classes, FloatArray, IntArray
-from sfumato.keys import pack
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.keys import pack_tuples
 from sfumato.risk.adversaries import ESTIMATED, TABLE, Adversaries, adversaries, adversaries_of, chances_of, through
 from sfumato.risk.scaled import inverse_population
 from sfumato.risk.subject import Subject, classes_of
@@ -29,15 +30,15 @@ def reached_by(
     return adversaries(subject.classes, chances_of(cells, share * chance[value], threshold), threshold, basis)
 
 
-def values_of(subject: Subject) -> Classes:
+def values_of(subject: Subject) -> EquivalenceClasses:
     """The classes of equal values, which are the table's classes unless it has groups."""
     return subject.classes if subject.group is None else classes_of(subject.values, subject.person)
 
 
-def _cells(subject: Subject, alike: Classes) -> tuple[Classes, IntArray, FloatArray]:
+def _cells(subject: Subject, alike: EquivalenceClasses) -> tuple[EquivalenceClasses, IntArray, FloatArray]:
     """Rows of equal values and group, the value of each such cell, and its share of the group."""
     assert subject.group is not None  # noqa: S101 - cells are parts of groups; this tells the type checker
-    keys = pack([subject.values, subject.group], [len(alike), len(subject.classes)]).keys
+    keys = pack_tuples([subject.values, subject.group], [len(alike), len(subject.classes)]).keys
     _, first, cell = np.unique(keys, return_index=True, return_inverse=True)
     cells = classes_of(cell, subject.person)
     share: FloatArray = cells.persons / subject.classes.persons[subject.group[first]]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.coding import code
+from sfumato.encode import encode_column
 from sfumato.errors import DataError, InputError
 from sfumato.matching import Released, file_shown, read_shown
 from sfumato.matching.outside import Options, check_names, names_of, table_of
@@ -62,7 +62,7 @@ def by_release(folder: Path) -> Reading:
     columns = tuple(shown.columns[name] for name in quasi)
     person = None if shown.individual is None else shown.individual.codes.astype(np.int64)
     name = None if shown.individual is None else shown.individual.name
-    return Reading(Subject(columns, person, shown.owner), name, shown.k, {}, lambda: shown.released(quasi))
+    return Reading(Subject(columns, person, shown.class_of), name, shown.k, {}, lambda: shown.released(quasi))
 
 
 def _subject(
@@ -72,6 +72,6 @@ def _subject(
     check_names([*quasi, *([] if needed is None else [needed])], names, path.name)
     whose = individual if individual in names else None
     table = table_of(path, [*quasi, *([whose] if whose else [])], options)
-    columns = tuple(code(table, name) for name in quasi)
-    person = code(table, whose).codes.astype(np.int64) if whose else None
+    columns = tuple(encode_column(table, name) for name in quasi)
+    person = encode_column(table, whose).codes.astype(np.int64) if whose else None
     return Subject(columns, person)

@@ -9,7 +9,7 @@ for less exposed than they are, where many are.
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.risk.population.estimate import Sample, sample_of
 from sfumato.risk.population.pitman import pitman
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.risk.subject import Lines
 
 LARGEST = 3

@@ -6,9 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import Classes, Domain, Histogram, IntArray
-from sfumato.coding import Coded
-from sfumato.keys import Codes, number, pack
+from sfumato.core.arrays import Codes, IntArray
+from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import CodedColumn
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -19,7 +20,7 @@ class Subject:
     other: those groups are the classes then, and rows with equal quasi-identifiers, `values`, stand in several.
     """
 
-    quasi: tuple[Coded, ...]
+    quasi: tuple[CodedColumn, ...]
     person: IntArray | None = None
     group: IntArray | None = None
 
@@ -36,17 +37,17 @@ class Subject:
     @cached_property
     def values(self) -> IntArray:
         """A number for each row, equal for rows with equal quasi-identifiers."""
-        return number(pack([one.codes for one in self.quasi], [one.width for one in self.quasi]))[0]
+        return number_tuples(pack_tuples([one.codes for one in self.quasi], [one.width for one in self.quasi]))[0]
 
     @property
-    def owner(self) -> IntArray:
+    def class_of(self) -> IntArray:
         """The class of each row."""
         return self.values if self.group is None else self.group
 
     @cached_property
-    def classes(self) -> Classes:
+    def classes(self) -> EquivalenceClasses:
         """The classes, with who is in each where rows name persons."""
-        return classes_of(self.owner, self.person)
+        return classes_of(self.class_of, self.person)
 
     @cached_property
     def lines(self) -> "Lines":
@@ -72,25 +73,25 @@ class Lines:
 
     def numbered(self, chosen: Sequence[int]) -> tuple[IntArray, int]:
         """A number for each line, equal for lines that are equal in the chosen columns; and how many there are."""
-        return number(pack([self.columns[i] for i in chosen], [self.widths[i] for i in chosen]))
+        return number_tuples(pack_tuples([self.columns[i] for i in chosen], [self.widths[i] for i in chosen]))
 
 
-def classes_of(owner: IntArray, person: IntArray | None) -> Classes:
+def classes_of(owner: IntArray, person: IntArray | None) -> EquivalenceClasses:
     """Classes from the class of each row and, where it is known, whose the row is."""
     sizes = np.bincount(owner)
     if person is None:
-        return Classes(sizes)
+        return EquivalenceClasses(sizes)
     width = int(person.max()) + 1
     pairs, rows = np.unique(owner * width + person, return_counts=True)
-    domain = Domain((None,) * width, np.bincount(person))  # their names are nobody's business
-    return Classes(sizes, individuals=Histogram(pairs // width, pairs % width, rows, domain))
+    domain = SensitiveDomain((None,) * width, np.bincount(person))  # their names are nobody's business
+    return EquivalenceClasses(sizes, individuals=Histogram(pairs // width, pairs % width, rows, domain))
 
 
-def lines_of(quasi: Sequence[Coded], person: IntArray | None) -> Lines:
+def lines_of(quasi: Sequence[CodedColumn], person: IntArray | None) -> Lines:
     """The different rows of these columns, of each person where rows name them."""
     columns = [column.codes for column in quasi]
     widths = [column.width for column in quasi]
-    keys = pack([*columns, *_one(person)], [*widths, *(int(one.max()) + 1 for one in _one(person))]).keys
+    keys = pack_tuples([*columns, *_one(person)], [*widths, *(int(one.max()) + 1 for one in _one(person))]).keys
     _, first, counts = np.unique(keys, return_index=True, return_counts=True)
     whose = np.arange(len(first)) if person is None else person[first]
     return Lines(tuple(codes[first] for codes in columns), tuple(widths), counts, whose, person is not None)

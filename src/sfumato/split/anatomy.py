@@ -10,13 +10,13 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from sfumato.classes import Classes, IntArray, tally
-from sfumato.coding import Coded
-from sfumato.encode import Encoded
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import EquivalenceClasses, count_values
+from sfumato.core.linked_persons import linked_persons
+from sfumato.core.randomness import Randomness
+from sfumato.encode import CodedColumn, EncodedTable
 from sfumato.errors import Infeasible
-from sfumato.linked import linked
 from sfumato.policy import Policy
-from sfumato.randomness import Randomness
 from sfumato.recode import check_models
 from sfumato.recode.evaluate import Requirement
 from sfumato.recode.plan import Recoding, labels_at
@@ -29,7 +29,7 @@ _DEALS = 8
 _INSTEAD = 'publish by lossy join instead, with [publish] form = "lossy-join"'
 
 
-def anatomy(encoded: Encoded, policy: Policy) -> Recoding:
+def anatomy(encoded: EncodedTable, policy: Policy) -> Recoding:
     """Buckets that meet the policy, each row in one; or `Infeasible`, with the reason and what would help."""
     check_models(encoded, policy)
     requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
@@ -52,12 +52,12 @@ def anatomy(encoded: Encoded, policy: Policy) -> Recoding:
         raise Infeasible(f"{why}, though dealt {_DEALS} times; {_INSTEAD}")
     if not requirement.links(classes):
         why = f"buckets are drawn at random, so that fewer than linked_k = {requirement.linked} persons share theirs"
-        raise Infeasible(f"{why}; {_INSTEAD}", nearest={"linked_k": float(linked(classes).fewest)})
+        raise Infeasible(f"{why}; {_INSTEAD}", nearest={"linked_k": float(linked_persons(classes).fewest)})
     exact = {attribute.name: labels_at(attribute, 0) for attribute in encoded.quasi}
     return Recoding("anatomy", exact, group >= 0 if gone else None, classes, group=group)
 
 
-def _dealt(encoded: Encoded, piles: "Piles", column: Coded, size: int) -> IntArray:
+def _dealt(encoded: EncodedTable, piles: "Piles", column: CodedColumn, size: int) -> IntArray:
     """The bucket of each row, -1 where it is suppressed; no person twice in a bucket where that can be had."""
     group = piles.dealt(size, piles.cap(size))
     if encoded.individual is None:
@@ -65,7 +65,7 @@ def _dealt(encoded: Encoded, piles: "Piles", column: Coded, size: int) -> IntArr
     return apart(group, encoded.individual.codes, column.codes, piles.randomness)
 
 
-def counted(encoded: Encoded, group: IntArray) -> Classes:
+def counted(encoded: EncodedTable, group: IntArray) -> EquivalenceClasses:
     """The classes of a grouping of rows, as the models see them."""
     rows = np.flatnonzero(group >= 0)
     owner, ones = group[rows], np.ones(len(rows), dtype=np.int64)
@@ -74,11 +74,11 @@ def counted(encoded: Encoded, group: IntArray) -> Classes:
     if person is not None:
         columns[person.name] = person
     found = {
-        name: tally(owner, column.codes.take(rows).astype(np.int64), ones, encoded.domains[name])
+        name: count_values(owner, column.codes.take(rows).astype(np.int64), ones, encoded.domains[name])
         for name, column in columns.items()
     }
     people = found.pop(person.name) if person is not None else None
-    return Classes(np.bincount(owner), found, people)
+    return EquivalenceClasses(np.bincount(owner), found, people)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ random, as everything about buckets is.
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
-from sfumato.keys import Codes, starts
-from sfumato.randomness import Randomness
+from sfumato.core.arrays import BoolArray, Codes, IntArray
+from sfumato.core.randomness import Randomness
+from sfumato.core.segments import run_starts
 
 _ROUNDS = 64
 """So often rows that still stand together try another place."""
@@ -48,7 +48,7 @@ def _again(keys: IntArray) -> BoolArray:
 def _partners(rows: IntArray, value: Codes, here: IntArray, randomness: Randomness) -> IntArray:
     """For each row one of the same value, at random; rows stand value by value."""
     held = value[rows]
-    first = starts(held)
+    first = run_starts(held)
     length = np.diff(first, append=len(rows))
     place = np.searchsorted(held[first], value[here])
     drawn: IntArray = rows[first[place] + randomness.permutation(len(rows))[: len(here)] % length[place]]

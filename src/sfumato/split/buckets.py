@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.classes import Classes, Histogram
-from sfumato.encode import Encoded, plain_domain
+from sfumato.core.classes import EquivalenceClasses, Histogram
+from sfumato.encode import EncodedTable, value_totals
 from sfumato.errors import Infeasible
 from sfumato.models import Model
 from sfumato.recode.evaluate import Requirement
@@ -15,7 +15,7 @@ _LINES = 20_000_000
 """Buckets of more lines than this, all values together, are not tried."""
 
 
-def bucket_size(encoded: Encoded, requirement: Requirement, column: str) -> int:
+def bucket_size(encoded: EncodedTable, requirement: Requirement, column: str) -> int:
     """The smallest number of different values with which every bucket meets every requirement.
 
     It is tried out: every value stands in some bucket of neighbouring values. More values never hurt, except where a
@@ -46,18 +46,18 @@ def _why(column: str, width: int, requirement: Requirement) -> str:
     return f"no bucket of different values of '{column}', which has {width:,}, meets the policy ({asked}); ask for less"
 
 
-def _meets(encoded: Encoded, requirement: Requirement, column: str, size: int) -> bool:
+def _meets(encoded: EncodedTable, requirement: Requirement, column: str, size: int) -> bool:
     if size * encoded.sensitive[column].width > _LINES:
         return False
     return bool(requirement.holds(_buckets(encoded, column, size)).all())
 
 
-def _buckets(encoded: Encoded, column: str, size: int) -> Classes:
+def _buckets(encoded: EncodedTable, column: str, size: int) -> EquivalenceClasses:
     """A bucket for each value, of that and the next ones, each row another person's."""
-    domain = encoded.domains.get(column) or plain_domain(encoded.sensitive[column])
+    domain = encoded.domains.get(column) or value_totals(encoded.sensitive[column])
     width = len(domain.values)
     owner = np.repeat(np.arange(width), size)
     value = (owner + np.tile(np.arange(size), width)) % width
     order = np.lexsort([value, owner])
     lines = Histogram(owner, value[order], np.ones(len(owner), dtype=np.int64), domain)
-    return Classes(np.full(width, size), {column: lines})
+    return EquivalenceClasses(np.full(width, size), {column: lines})

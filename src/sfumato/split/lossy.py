@@ -7,11 +7,11 @@ published; they decided who stands together, which is all that is kept of them.
 
 from dataclasses import replace
 
-from sfumato.encode import Encoded
+from sfumato.encode import EncodedTable
 from sfumato.recode.plan import Recoding, labels_at
 
 
-def lossy(encoded: Encoded, recoding: Recoding) -> Recoding:
+def lossy(encoded: EncodedTable, recoding: Recoding) -> Recoding:
     """The same classes, published as two tables: exact values, and the class of each row."""
     exact = {attribute.name: labels_at(attribute, 0) for attribute in encoded.quasi}
-    return replace(recoding, labels=exact, group=recoding.owner)
+    return replace(recoding, labels=exact, group=recoding.class_of)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.coding import Coded
+from sfumato.core.arrays import IntArray
+from sfumato.encode import CodedColumn
 from sfumato.errors import DataError, listing
 
 WAY = "name the table that this release was made from"
@@ -23,10 +23,10 @@ def check_rows(lines: int, rows: int) -> None:
         raise DataError(f"the release has {lines:,} lines and the original {rows:,} rows; {WAY}")
 
 
-def codes_of(texts: Sequence[str | None], column: Coded) -> IntArray:
+def codes_of(texts: Sequence[str | None], column: CodedColumn) -> IntArray:
     """The original's codes of values as they stand in a release; a sentence where one is not there.
 
-    >>> column = Coded("sex", np.array([0, 1]), ("f", "m"), None)
+    >>> column = CodedColumn("sex", np.array([0, 1]), ("f", "m"), None)
     >>> codes_of(["m", "f"], column).tolist()
     [1, 0]
     >>> codes_of(["x"], column)

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Histogram, IntArray
-from sfumato.encode import Encoded
-from sfumato.keys import count, pack
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.classes import Histogram
+from sfumato.core.keys import count_keys, pack_tuples
+from sfumato.encode import EncodedTable
 from sfumato.recode import Recoding
 from sfumato.split.tables import of_recoding
 
@@ -26,14 +27,14 @@ class Common:
     one: int | None
 
 
-def common(encoded: Encoded, recoding: Recoding) -> dict[str, Common]:
+def common(encoded: EncodedTable, recoding: Recoding) -> dict[str, Common]:
     """For each sensitive column; nothing where rows do not name persons."""
     if encoded.individual is None:
         return {}
     tables = of_recoding(encoded, recoding)
-    person = encoded.individual.codes.take(np.flatnonzero(recoding.owner >= 0))
+    person = encoded.individual.codes.take(np.flatnonzero(recoding.class_of >= 0))
     width = len(tables.sizes)
-    pairs = count(pack([person, tables.owner], [encoded.individual.width, width])).keys
+    pairs = count_keys(pack_tuples([person, tables.class_of], [encoded.individual.width, width])).keys
     who, where = pairs // width, pairs % width
     classes = np.bincount(who, minlength=encoded.individual.width)
     inside = classes[who] > 1
@@ -43,12 +44,12 @@ def common(encoded: Encoded, recoding: Recoding) -> dict[str, Common]:
 
 def _one(who: IntArray, where: IntArray, bag: Histogram, classes: IntArray) -> int | None:
     """How many persons have one value alone that is in the bags of all their classes."""
-    first = np.searchsorted(bag.owner, np.arange(int(bag.owner.max(initial=-1)) + 2))
+    first = np.searchsorted(bag.class_of, np.arange(int(bag.class_of.max(initial=-1)) + 2))
     held = np.diff(first)[where]
     if held.sum() > _LINES:
         return None
     line = np.repeat(first[where] - np.cumsum(held) + held, held) + np.arange(int(held.sum()))
     values = len(bag.domain.values)
-    found = count(pack([np.repeat(who, held), bag.value[line]], [len(classes), values]))
+    found = count_keys(pack_tuples([np.repeat(who, held), bag.value[line]], [len(classes), values]))
     shared: BoolArray = found.counts == classes[found.keys // values]
     return int((np.bincount(found.keys[shared] // values, minlength=len(classes)) == 1).sum())

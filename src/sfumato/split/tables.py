@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import Histogram, IntArray, tally
-from sfumato.coding import Coded, code
-from sfumato.encode import Encoded, plain_domain
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import Histogram, count_values
+from sfumato.encode import CodedColumn, EncodedTable, encode_column, value_totals
 from sfumato.errors import DataError
 from sfumato.policy import load
 from sfumato.recode import Recoding
@@ -29,18 +29,18 @@ class TwoTables:
     each class, and `bags` how often each sensitive value stands in each class, by column.
     """
 
-    quasi: tuple[Coded, ...]
-    owner: IntArray
+    quasi: tuple[CodedColumn, ...]
+    class_of: IntArray
     sizes: IntArray
     bags: Mapping[str, Histogram]
 
     @property
     def rows(self) -> int:
         """Lines of either table."""
-        return len(self.owner)
+        return len(self.class_of)
 
 
-def of_recoding(encoded: Encoded, recoding: Recoding) -> TwoTables:
+def of_recoding(encoded: EncodedTable, recoding: Recoding) -> TwoTables:
     """The two tables that a grouping of rows becomes, before any of it is shuffled."""
     assert recoding.group is not None  # noqa: S101 - two tables are made of groups; this tells the type checker
     rows = np.flatnonzero(recoding.group >= 0)
@@ -75,8 +75,8 @@ def _among(known: IntArray, sizes: IntArray, ids: IntArray, file: str) -> IntArr
     return np.searchsorted(known, ids)
 
 
-def _bag(column: Coded, owner: IntArray) -> Histogram:
-    return tally(owner, column.codes.astype(np.int64), np.ones(len(owner), dtype=np.int64), plain_domain(column))
+def _bag(column: CodedColumn, owner: IntArray) -> Histogram:
+    return count_values(owner, column.codes.astype(np.int64), np.ones(len(owner), dtype=np.int64), value_totals(column))
 
 
 def columns_of(manifest: Mapping[str, Any], role: str) -> list[str]:
@@ -88,7 +88,7 @@ def _table(manifest: Mapping[str, Any], name: str) -> Any:
     return next(column["table"] for column in manifest["columns"] if column["name"] == name)
 
 
-def coded(path: Path, manifest: Mapping[str, Any], names: list[str]) -> dict[str, Coded]:
+def coded(path: Path, manifest: Mapping[str, Any], names: list[str]) -> dict[str, CodedColumn]:
     """Columns of a published file as codes, the guard against formulas taken away."""
     csv = "csv" in manifest
     written = {guarded(name) if csv else name: name for name in names}
@@ -98,15 +98,15 @@ def coded(path: Path, manifest: Mapping[str, Any], names: list[str]) -> dict[str
     data = {"null": [manifest["csv"]["null"]], "separator": ","} if csv else {}
     rules = load({"data": data, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 1}]})
     table = read(path, rules)
-    return {name: _unguarded(code(table, there), name, csv=csv) for there, name in written.items()}
+    return {name: _unguarded(encode_column(table, there), name, csv=csv) for there, name in written.items()}
 
 
-def _unguarded(column: Coded, name: str, *, csv: bool) -> Coded:
+def _unguarded(column: CodedColumn, name: str, *, csv: bool) -> CodedColumn:
     texts = tuple(unguarded(text) if csv and text is not None else text for text in column.texts)
     return replace(column, name=name, texts=texts)
 
 
-def _ids(column: Coded) -> IntArray:
+def _ids(column: CodedColumn) -> IntArray:
     try:
         numbers = np.array([int(text or "") for text in column.texts], dtype=np.int64)
     except (ValueError, OverflowError):

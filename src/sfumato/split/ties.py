@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import Histogram
+from sfumato.core.classes import Histogram
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Tie:
 def ties(bags: Mapping[str, Histogram]) -> dict[str, Tie]:
     """The tie of each sensitive column, from the bags of the classes.
 
-    >>> from sfumato.classes import Classes
-    >>> ties(Classes.of([1, 1, 2, 2], illness=["flu", "HIV", "flu", "flu"]).sensitive)
+    >>> from sfumato.core.classes import EquivalenceClasses
+    >>> ties(EquivalenceClasses.of([1, 1, 2, 2], illness=["flu", "HIV", "flu", "flu"]).sensitive)
     {'illness': Tie(kept=0.75, chance=0.625)}
     """
     return {name: _tie(bag) for name, bag in bags.items()}
@@ -32,8 +32,8 @@ def ties(bags: Mapping[str, Histogram]) -> dict[str, Tie]:
 
 def _tie(bag: Histogram) -> Tie:
     """A value that r of n rows of a class hold comes back to each of them with the chance r / n."""
-    sizes = np.bincount(bag.owner, weights=bag.count)
+    sizes = np.bincount(bag.class_of, weights=bag.count)
     totals = np.bincount(bag.value, weights=bag.count)
     rows = sizes.sum()
-    kept = float((bag.count**2 / sizes[bag.owner]).sum() / rows)
+    kept = float((bag.count**2 / sizes[bag.class_of]).sum() / rows)
     return Tie(kept, float((totals**2).sum() / rows**2))

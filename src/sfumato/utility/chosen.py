@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.encode import Attribute
+from sfumato.core.arrays import Codes, IntArray
+from sfumato.encode import QuasiIdentifier
 from sfumato.hierarchy import Ranges
 from sfumato.hierarchy.base import ROOT
 from sfumato.hierarchy.exact import number
 from sfumato.hierarchy.range_labels import Bounds, read_range
 from sfumato.hierarchy.set_labels import parse_set
-from sfumato.keys import Codes
 from sfumato.recode.local.axes.spans import Column
 
 Label = str | None
@@ -28,7 +27,7 @@ class Told(NamedTuple):
     climbed: float
 
 
-def set_reader(attribute: Attribute) -> Callable[[Label], Told | None]:
+def set_reader(attribute: QuasiIdentifier) -> Callable[[Label], Told | None]:
     """Reads labels of a column of sets; the loss is the share of the other values that are members too."""
     rows = dict(zip(attribute.column.texts, attribute.frequencies.tolist(), strict=True))
     whole, others = sum(rows.values()), max(len(rows) - 1, 1)
@@ -51,7 +50,7 @@ class Line:
     them, by all but the lowest and the highest record.
     """
 
-    def __init__(self, attribute: Attribute, spec: Ranges, form: str) -> None:
+    def __init__(self, attribute: QuasiIdentifier, spec: Ranges, form: str) -> None:
         numbers, self.scale = spec.numbers(attribute.column.texts, column=attribute.name)
         found = zip(numbers, attribute.frequencies.tolist(), strict=True)
         known: dict[int, int] = {}
@@ -85,7 +84,7 @@ class Line:
         return Told(rows, min(loss, 1.0), min(loss, 1.0)) if rows > 0 else None
 
 
-def reach(attribute: Attribute, codes: Codes, labels: Codes, width: int) -> IntArray:
+def reach(attribute: QuasiIdentifier, codes: Codes, labels: Codes, width: int) -> IntArray:
     """The rows from the lowest to the highest value that each label stands for, given the cells that it stands for.
 
     So a mean is measured, whose text does not say what it covers. `codes` are the values of cells, and `labels` the

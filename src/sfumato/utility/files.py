@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode
 from sfumato.errors import DataError, InputError, did_you_mean, listing
 from sfumato.policy import Policy
 from sfumato.split import TwoTables, of_files
@@ -29,7 +29,7 @@ class Compared:
     what the data dictionary has of each column.
     """
 
-    before: Encoded
+    before: EncodedTable
     after: TwoTables
     policy: Policy
     levels: Mapping[str, int]
@@ -87,7 +87,7 @@ def asked_of(policy: Policy, name: str | None = None) -> str:
     return name or next(iter([*looked_at, *known]))
 
 
-def _check_original(before: Encoded, after: TwoTables) -> None:
+def _check_original(before: EncodedTable, after: TwoTables) -> None:
     """Refuse a table that the release was not made from, as far as rows and sensitive values tell."""
     check_rows(after.rows, before.rows)
     for name, bag in after.bags.items():

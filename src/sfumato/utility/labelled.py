@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import IntArray, tally
-from sfumato.coding import Coded
-from sfumato.encode import Encoded, plain_domain
-from sfumato.keys import number, pack
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import count_values
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import CodedColumn, EncodedTable, value_totals
 from sfumato.recode import Recoding
 from sfumato.split import TwoTables
 from sfumato.split.tables import coded, columns_of
 
 
-def labels_of(encoded: Encoded, recoding: Recoding) -> TwoTables:
+def labels_of(encoded: EncodedTable, recoding: Recoding) -> TwoTables:
     """The labels of a recoding, before any of it is shuffled."""
     rows = slice(None) if recoding.kept is None else np.flatnonzero(recoding.kept)
-    quasi = [Coded(name, one.codes[rows], one.texts, None) for name, one in recoding.labels.items()]
+    quasi = [CodedColumn(name, one.codes[rows], one.texts, None) for name, one in recoding.labels.items()]
     return _classes(quasi, [replace(one, codes=one.codes[rows]) for one in encoded.sensitive.values()])
 
 
@@ -34,8 +34,8 @@ def labels_of_file(table: Path, manifest: Mapping[str, Any]) -> TwoTables:
     return _classes([found[name] for name in quasi], [found[name] for name in sensitive])
 
 
-def _classes(quasi: Sequence[Coded], sensitive: Sequence[Coded]) -> TwoTables:
-    owner, _ = number(pack([one.codes for one in quasi], [one.width for one in quasi]))
+def _classes(quasi: Sequence[CodedColumn], sensitive: Sequence[CodedColumn]) -> TwoTables:
+    owner, _ = number_tuples(pack_tuples([one.codes for one in quasi], [one.width for one in quasi]))
     ones: IntArray = np.ones(len(owner), dtype=np.int64)
-    bags = {one.name: tally(owner, one.codes.astype(np.int64), ones, plain_domain(one)) for one in sensitive}
+    bags = {one.name: count_values(owner, one.codes.astype(np.int64), ones, value_totals(one)) for one in sensitive}
     return TwoTables(tuple(quasi), owner, np.bincount(owner), bags)

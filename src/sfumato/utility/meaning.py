@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.encode import Attribute
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.encode import QuasiIdentifier
 from sfumato.hierarchy import Ranges, Sets
 from sfumato.hierarchy.base import ROOT
 from sfumato.utility.chosen import Label, Line, Told, set_reader
@@ -18,7 +18,7 @@ __all__ = ["Told", "columns", "meant"]
 
 
 def meant(
-    attribute: Attribute, labels: Sequence[Label], level: int | None, *, form: str = "partition"
+    attribute: QuasiIdentifier, labels: Sequence[Label], level: int | None, *, form: str = "partition"
 ) -> list[Told | None]:
     """What each label means, at a level or at any; nothing for one that no value of the column leads to.
 
@@ -27,7 +27,7 @@ def meant(
     return list(map(_reader(attribute, level, form), labels))
 
 
-def _reader(attribute: Attribute, level: int | None, form: str) -> Callable[[Label], Told | None]:
+def _reader(attribute: QuasiIdentifier, level: int | None, form: str) -> Callable[[Label], Told | None]:
     if level is None and isinstance(attribute.spec, Ranges):
         return Line(attribute, attribute.spec, form).read
     if level is None and isinstance(attribute.spec, Sets):
@@ -35,7 +35,7 @@ def _reader(attribute: Attribute, level: int | None, form: str) -> Callable[[Lab
     return _nodes(attribute, level).get
 
 
-def _nodes(attribute: Attribute, level: int | None) -> dict[Label, Told]:
+def _nodes(attribute: QuasiIdentifier, level: int | None) -> dict[Label, Told]:
     """The labels of a tree; where several levels are looked at, the lowest that has a label says what it means."""
     tree, found = attribute.hierarchy, dict[Label, Told]()
     for height in range(attribute.least, tree.height + 1) if level is None else [level]:

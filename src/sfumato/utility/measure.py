@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.encode import Attribute, Encoded
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.recode import Labels, Recoding
 from sfumato.utility.chosen import reach
 from sfumato.utility.meaning import columns, meant
@@ -60,14 +60,14 @@ class Shown:
     `loss` is the NCP of each label, `climbed` the levels that it stands above the leaves.
     """
 
-    attribute: Attribute
+    attribute: QuasiIdentifier
     every: IntArray
     loss: FloatArray
     climbed: FloatArray
     kept: IntArray
 
 
-def measure(encoded: Encoded, recoding: Recoding) -> Utility:
+def measure(encoded: EncodedTable, recoding: Recoding) -> Utility:
     """Measure what was published against what came in."""
     shown = [_shown(attribute, recoding.labels[attribute.name], recoding) for attribute in encoded.quasi]
     return measured(shown, recoding.classes.sizes, encoded.rows)
@@ -95,13 +95,13 @@ def measured(shown: list[Shown], sizes: IntArray, rows: int) -> Utility:
     )
 
 
-def _shown(attribute: Attribute, labels: Labels, recoding: Recoding) -> Shown:
+def _shown(attribute: QuasiIdentifier, labels: Labels, recoding: Recoding) -> Shown:
     rows = np.arange(len(labels.codes)) if recoding.kept is None else np.flatnonzero(recoding.kept)
     kept = np.bincount(labels.codes.take(rows), minlength=len(labels.texts))
     return Shown(attribute, _every(attribute, labels, rows), labels.loss, labels.climbed, kept)
 
 
-def _every(attribute: Attribute, labels: Labels, rows: IntArray) -> IntArray:
+def _every(attribute: QuasiIdentifier, labels: Labels, rows: IntArray) -> IntArray:
     """Rows of the whole table under each label; a number that lost something is a mean, and covers what it is of."""
     every, loss, _ = columns(meant(attribute, labels.texts, labels.level))
     means = (loss == 0) & (labels.loss > 0)
@@ -123,7 +123,7 @@ def _attribute(one: Shown, gone: int, rows: int) -> AttributeLoss:
     )
 
 
-def _entropy(attribute: Attribute, every: IntArray, kept: IntArray, rows: int) -> float:
+def _entropy(attribute: QuasiIdentifier, every: IntArray, kept: IntArray, rows: int) -> float:
     """One minus what the published labels still tell: log2(n / N(label)) for each published row."""
     before = _bits(attribute.frequencies)
     if before == 0:

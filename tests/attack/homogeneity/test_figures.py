@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.attack.bound import bounds
 from sfumato.attack.homogeneity import Bags, Gain, Told, allowed, homogeneity, skewness, told_by, told_of
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.matching import read_released
 from sfumato.policy import load
 from sfumato.release import prepare
@@ -18,7 +18,7 @@ SUPPRESS = {"role": "quasi", "hierarchy": "suppress"}
 
 
 def _told(labels: Any, values: Any, persons: Any = None) -> dict[str, Told]:
-    classes = Classes.of(labels, individuals=persons, illness=values)
+    classes = EquivalenceClasses.of(labels, individuals=persons, illness=values)
     return {"illness": Told(classes.sensitive["illness"], classes.sizes, classes.individuals)}
 
 

@@ -17,7 +17,7 @@ from sfumato.attack.minimality.posterior import posterior
 from sfumato.attack.minimality.seen import by_classes, by_nodes
 from sfumato.attack.minimality.situation import Situation
 from sfumato.attack.minimality.world import Limits
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode
 from sfumato.policy import Policy, load
 from sfumato.recode import Recoding, recode
 from sfumato.table import Table
@@ -32,14 +32,14 @@ class Made:
 
     rows: Rows
     policy: Policy
-    encoded: Encoded
+    encoded: EncodedTable
     recoding: Recoding
 
     @property
     def shown(self) -> list[object]:
         """What is published of each row in place of its values; nothing where it is suppressed."""
         every = [[one.texts[code] for code in one.codes.tolist()] for one in self.recoding.labels.values()]
-        owner = self.recoding.owner.tolist()
+        owner = self.recoding.class_of.tolist()
         return [label if there >= 0 else None for label, there in zip(zip(*every, strict=True), owner, strict=True)]
 
     def again(self, illness: list[str | None]) -> "Made":
@@ -60,10 +60,10 @@ class Made:
         values, bag = self.encoded.sensitive["illness"].texts, situation.bag("illness")
         found: Beliefs = [{} for _ in range(self.encoded.rows)]
         for place, row in enumerate(situation.rows.tolist()):
-            mine = bag.owner == situation.owner[place]
-            shares = bag.count[mine] / situation.sizes[situation.owner[place]]
+            mine = bag.class_of == situation.class_of[place]
+            shares = bag.count[mine] / situation.sizes[situation.class_of[place]]
             found[row] = {values[v]: float(share) for v, share in zip(bag.value[mine].tolist(), shares, strict=True)}
-            if seen is not None and seen.telling[situation.owner[place]]:
+            if seen is not None and seen.telling[situation.class_of[place]]:
                 told = posterior(seen, bag, "illness")
                 lines = told.cell == seen.cells.of[place]
                 known = zip(told.value[lines].tolist(), told.likely[lines].tolist(), strict=True)
@@ -85,7 +85,7 @@ def made(rows: Rows, columns: Mapping[str, Any], privacy: Any, **search: Any) ->
 
 def dealt(one: Made, only: int | None = None) -> list[list[str | None]]:
     """Every way to deal the illnesses of each published class, or of one, out to its rows; others keep theirs."""
-    owner, illness = one.recoding.owner.tolist(), list(one.rows["illness"])
+    owner, illness = one.recoding.class_of.tolist(), list(one.rows["illness"])
     asked = sorted({*owner} - {-1}) if only is None else [only]
     classes = [[row for row, there in enumerate(owner) if there == each] for each in asked]
     ways = [_orders(Counter(illness[row] for row in rows)) for rows in classes]

@@ -95,7 +95,7 @@ def test_classes_of_a_local_algorithm(seed: int, k: int) -> None:
     }
     k_anonymity = {"model": "k-anonymity", "k": k}
     one = made(rows, {"zip": MASK, "sex": SUPPRESS}, [HIV, k_anonymity], name="mondrian", improve=False)
-    owner = one.recoding.owner.tolist()
+    owner = one.recoding.class_of.tolist()
     expected: Beliefs = [{} for _ in owner]
     for each in set(owner):
         members = [row for row, there in enumerate(owner) if there == each]

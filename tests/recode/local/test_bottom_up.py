@@ -16,7 +16,7 @@ from sfumato import anonymize
 from sfumato.checks import check_recoder
 from sfumato.checks.tables import Case, random_case
 from sfumato.datasets import adult_folder, adult_policy
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode
 from sfumato.errors import Infeasible
 from sfumato.models import MODELS
 from sfumato.policy import Policy, load
@@ -32,7 +32,7 @@ from sfumato.recode.local.settle import settled
 from sfumato.recode.local.start import begun
 from sfumato.table import from_frame, read
 
-Opens = Callable[[Case], tuple[Encoded, Policy]]
+Opens = Callable[[Case], tuple[EncodedTable, Policy]]
 Poses = Callable[..., Problem]
 
 CASES = 16

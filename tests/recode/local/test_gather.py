@@ -8,10 +8,10 @@ import pytest
 
 from sfumato.checks import check_recoder
 from sfumato.checks.tables import random_case
+from sfumato.core.linked_persons import linked_persons
 from sfumato.datasets import visits, visits_policy
 from sfumato.encode import encode
 from sfumato.errors import Infeasible
-from sfumato.linked import linked
 from sfumato.policy import load
 from sfumato.policy.search import FULL_DOMAIN, LOCAL
 from sfumato.recode.local import run
@@ -54,7 +54,7 @@ def test_every_algorithm_bounds_what_is_linked(algorithm: str) -> None:
 def test_the_verifier_finds_the_same(algorithm: str) -> None:
     """What the release reaches is stated, and counted by both implementations alike."""
     found = released(algorithm, 3)
-    assert found.privacy[0]["achieved"]["linked_k"] == linked(found.recoding.classes).fewest >= 3
+    assert found.privacy[0]["achieved"]["linked_k"] == linked_persons(found.recoding.classes).fewest >= 3
 
 
 def test_it_costs_less_than_uniting_classes() -> None:

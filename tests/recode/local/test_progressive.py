@@ -17,9 +17,10 @@ import pytest
 from sfumato import anonymize
 from sfumato.checks.naive import passes
 from sfumato.checks.tables import Case, random_case
-from sfumato.classes import Classes, IntArray
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.datasets import adult_folder, adult_policy
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode
 from sfumato.errors import Infeasible
 from sfumato.models import MODELS, AlphaDeassociation
 from sfumato.policy import Policy, load
@@ -32,7 +33,7 @@ from sfumato.recode.local.run import posed
 from sfumato.recode.local.start import begun
 from sfumato.table import from_frame, read
 
-Opens = Callable[[Case], tuple[Encoded, Policy]]
+Opens = Callable[[Case], tuple[EncodedTable, Policy]]
 
 ALPHAS = [0.1, 0.25, 0.3, 1 / 3, 0.5, 0.6, 0.75, 0.9, 0.99]
 CASES = 16
@@ -56,7 +57,7 @@ def simple(codes: Sequence[str], illnesses: Sequence[str], *rules: dict[str, Any
     return Counter((row["code"], row["illness"]) for row in release.table.to_pylist())
 
 
-def coded(codes: Sequence[str], illnesses: Sequence[str], rules: list[dict[str, Any]]) -> tuple[Encoded, Policy]:
+def coded(codes: Sequence[str], illnesses: Sequence[str], rules: list[dict[str, Any]]) -> tuple[EncodedTable, Policy]:
     """Postcodes and illnesses under some requirements, encoded."""
     policy = load(_document(rules))
     return encode(from_frame(_frame(codes, illnesses), policy), policy), policy
@@ -156,9 +157,9 @@ def test_lemma_5_by_trying_all_removals(refined: bool) -> None:
             assert not all(_hold(model, left) for left in itertools.combinations(rows, size - most - 1))
 
 
-def _whole(rows: Sequence[tuple[str, str]]) -> Classes:
+def _whole(rows: Sequence[tuple[str, str]]) -> EquivalenceClasses:
     first, second = zip(*rows, strict=True)
-    return Classes.of([0] * len(rows), a=first, b=second)
+    return EquivalenceClasses.of([0] * len(rows), a=first, b=second)
 
 
 def _hold(model: AlphaDeassociation, rows: Sequence[tuple[str, str]]) -> bool:
@@ -167,7 +168,7 @@ def _hold(model: AlphaDeassociation, rows: Sequence[tuple[str, str]]) -> bool:
 
 def test_lemma_5_takes_the_least_over_models_and_values() -> None:
     """Section 6: the strictest of several models and values decides, and values that are not protected do not."""
-    whole = Classes.of([0] * 10, a=list("xxxyyzzzzz"), b=list("uuuuuuuvvv"))
+    whole = EquivalenceClasses.of([0] * 10, a=list("xxxyyzzzzz"), b=list("uuuuuuuvvv"))
     x = AlphaDeassociation(alpha=0.5, column="a", values=["x"])
     u = AlphaDeassociation(alpha=0.75, column="b", values=["u"])
     assert bound((x,), whole) == 10 - 6

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.encode import Attribute, encode
+from sfumato.encode import QuasiIdentifier, encode
 from sfumato.errors import HierarchyError
 from sfumato.hierarchy.set_labels import parse_set
 from sfumato.policy import load
@@ -21,7 +21,7 @@ Values = list[str | None]
 cells = st.none() | st.text('ab,{}\\ *"', max_size=4) | st.sampled_from(["NULL", "*", "{a, b}"])
 
 
-def attribute(values: Values) -> Attribute:
+def attribute(values: Values) -> QuasiIdentifier:
     """A column of sets."""
     document = {
         "columns": {"x": {"role": "quasi", "hierarchy": "sets"}},

@@ -101,7 +101,7 @@ def test_bundles_hold_what_their_rows_do() -> None:
             lines = counted.sensitive[name]
             found = np.zeros(7, dtype=np.int64)
             chosen = lines.value == value
-            found[lines.owner[chosen]] = lines.count[chosen]
+            found[lines.class_of[chosen]] = lines.count[chosen]
             assert found.tolist() == expected.tolist()
     assert counted.sizes.tolist() == np.bincount(rows, minlength=7).tolist()
     assert set(bags) == {"illness"}

@@ -13,7 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato.checks.rules import random_rule
 from sfumato.checks.tables import Case, random_case
-from sfumato.classes import Domain, tally
+from sfumato.core.classes import SensitiveDomain, count_values
 from sfumato.datasets import adult_arx_folder, adult_arx_policy
 from sfumato.encode import encode
 from sfumato.errors import Infeasible
@@ -304,8 +304,10 @@ def test_histograms_counted_in_a_table_and_by_a_sort_agree() -> None:
     """A domain of many values does not change what is counted."""
     owner, value, count = np.array([1, 0, 1, 1]), np.array([2, 0, 2, 1]), np.array([3, 1, 4, 5])
     for width in (3, 1000):
-        found = tally(owner, value, count, Domain(tuple(str(i) for i in range(width)), np.ones(width, dtype=np.int64)))
-        lines = zip(found.owner, found.value, found.count, strict=True)
+        found = count_values(
+            owner, value, count, SensitiveDomain(tuple(str(i) for i in range(width)), np.ones(width, dtype=np.int64))
+        )
+        lines = zip(found.class_of, found.value, found.count, strict=True)
         assert [tuple(map(int, line)) for line in lines] == [(0, 0, 1), (1, 1, 5), (1, 2, 7)]
 
 

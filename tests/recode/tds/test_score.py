@@ -162,7 +162,7 @@ def _axis(ages: Sequence[int | None], kinds: Sequence[str], score: str) -> Range
     }
     policy = Policy.read(document)
     encoded = encode(from_frame(pa.table({"age": ages, "class": kinds}), policy), policy)
-    label = encoded.known("class")
+    label = encoded.coded("class")
     scored = Score(score, label.codes.astype("int64"), label.width) if score in CLASSIFYING else Score(score)
     return RangesAxis(encoded.quasi[0], scored, RangeAxis(encoded.quasi[0], 1.0, shown="boxes"))
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from sfumato.attack.definetti.join import Join
 from sfumato.attack.definetti.learner import Learner, learn
-from sfumato.classes import FloatArray
+from sfumato.core.arrays import FloatArray
 
 ROUNDS = 10
 """The most times that the learner is trained; accuracies hardly change after five."""

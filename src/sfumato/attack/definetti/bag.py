@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.attack.bound import Bound
-from sfumato.classes import BoolArray, Domain, Histogram, IntArray, tally
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.classes import Histogram, SensitiveDomain, count_values
 
 VALUES = 10_000
 """Of more values than these, all but the most frequent are taken as one, which is never guessed."""
@@ -32,8 +33,9 @@ class Bag:
     def held(self, codes: IntArray) -> IntArray:
         """The learner's value for codes of the column; -1 where the code is, or where it stands for several.
 
-        >>> from sfumato.classes import Classes
-        >>> bag = bag_of("illness", Classes.of([0, 0, 0], illness=["flu", "flu", "HIV"]).sensitive["illness"])
+        >>> from sfumato.core.classes import EquivalenceClasses
+        >>> classes = EquivalenceClasses.of([0, 0, 0], illness=["flu", "flu", "HIV"])
+        >>> bag = bag_of("illness", classes.sensitive["illness"])
         >>> bag.held(np.array([-1, 0, 1]))
         array([-1,  0,  1])
         """
@@ -53,7 +55,7 @@ class Bag:
 
     def largest_share(self, sizes: IntArray, bound: Bound | None) -> float:
         """The largest share of a class that a value has which a bound is about."""
-        share = self.exact.count / sizes[self.exact.owner]
+        share = self.exact.count / sizes[self.exact.class_of]
         return float(share[self._about(bound)[self.exact.value]].max(initial=0.0))
 
     def _about(self, bound: Bound | None) -> BoolArray:
@@ -72,6 +74,6 @@ def bag_of(name: str, exact: Histogram) -> Bag:
         return Bag(name, exact, exact, np.arange(width), totals > 0)
     place = np.full(width, VALUES - 1)
     place[np.argsort(-totals, kind="stable")[: VALUES - 1]] = np.arange(VALUES - 1)
-    seen = Domain(("",) * VALUES, np.bincount(place, weights=totals, minlength=VALUES).astype(np.int64))
+    seen = SensitiveDomain(("",) * VALUES, np.bincount(place, weights=totals, minlength=VALUES).astype(np.int64))
     told = np.arange(VALUES) < VALUES - 1
-    return Bag(name, exact, tally(exact.owner, place[exact.value], exact.count, seen), place, told)
+    return Bag(name, exact, count_values(exact.class_of, place[exact.value], exact.count, seen), place, told)

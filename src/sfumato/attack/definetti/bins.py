@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.keys import Codes
+from sfumato.core.arrays import Codes, IntArray
 
 MOST = 100
 """Columns with more values are put into so many bins."""

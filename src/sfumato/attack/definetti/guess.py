@@ -8,8 +8,8 @@ from sfumato.attack.definetti.join import Join
 from sfumato.attack.definetti.learner import Learner
 from sfumato.attack.definetti.people import People
 from sfumato.attack.definetti.truth import Truth
-from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.keys import starts
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.segments import run_starts
 
 _EQUAL = 1e-9
 """Values that are as likely but for rounding are guessed in turn."""
@@ -42,7 +42,7 @@ def within(join: Join, weights: FloatArray, allowed: BoolArray) -> Guesses:
     links = np.flatnonzero(allowed[join.value])
     keys = join.profile[join.cell[links]] * join.values + join.value[links]
     order = np.argsort(keys, kind="stable")
-    first = starts(keys[order]) if len(links) else links
+    first = run_starts(keys[order]) if len(links) else links
     pairs, sums = keys[order][first], np.add.reduceat(weights[links[order]], first)
     lines = np.bincount(join.profile, weights=join.lines)
     profile, value = np.divmod(pairs, join.values)
@@ -51,7 +51,7 @@ def within(join: Join, weights: FloatArray, allowed: BoolArray) -> Guesses:
 
 def _best(profile: IntArray, value: IntArray, sure: FloatArray) -> Guesses:
     """The best of each profile, whose lines stand together."""
-    first = starts(profile) if len(profile) else profile
+    first = run_starts(profile) if len(profile) else profile
     top = np.repeat(np.maximum.reduceat(sure, first), np.diff(first, append=len(profile)))
     best = sure >= top - _EQUAL
     return Guesses(profile[best], value[best], sure[best])

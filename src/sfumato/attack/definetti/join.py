@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.attack.definetti.people import People
-from sfumato.classes import FloatArray, Histogram, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.classes import Histogram
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +48,14 @@ def joined(people: People, bag: Histogram, sizes: IntArray) -> Join:
 
     Where some lines of a class are left out, its bag shrinks with them, in shares.
     """
-    present = np.bincount(people.owner, weights=people.lines, minlength=len(sizes))
-    chosen = np.flatnonzero(present[bag.owner])
-    holder = bag.owner[chosen]
+    present = np.bincount(people.class_of, weights=people.lines, minlength=len(sizes))
+    chosen = np.flatnonzero(present[bag.class_of])
+    holder = bag.class_of[chosen]
     different = np.bincount(holder, minlength=len(sizes))
-    links = different[people.owner]
+    links = different[people.class_of]
     begins = np.cumsum(links) - links
     cell = np.repeat(np.arange(len(links)), links)
-    entry = np.arange(len(cell)) + ((np.cumsum(different) - different)[people.owner] - begins)[cell]
+    entry = np.arange(len(cell)) + ((np.cumsum(different) - different)[people.class_of] - begins)[cell]
     share = bag.count[chosen] / sizes[holder]
     value, values = bag.value[chosen[entry]], len(bag.domain.values)
     return Join(

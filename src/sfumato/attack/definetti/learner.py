@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.attack.definetti.join import Join
-from sfumato.classes import FloatArray, IntArray
-from sfumato.models.counts import summed
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.segments import sum_by_group
 
 SMOOTHING = 10.0
 """Each value of a quasi-identifier counts as if it were on so many lines more, with sensitive values as anywhere."""
@@ -54,7 +54,7 @@ def learn(join: Join, weights: FloatArray) -> Learner:
     """
     totals = np.bincount(join.value, weights=weights, minlength=join.values) + _NEVER
     prior = totals / totals.sum()
-    counts = [summed(seen, weights, n * join.values) for seen, n in zip(join.seen, join.bins, strict=True)]
+    counts = [sum_by_group(seen, weights, n * join.values) for seen, n in zip(join.seen, join.bins, strict=True)]
     return Learner(np.log(prior), tuple(_lift(each, prior) for each in counts))
 
 

@@ -103,5 +103,5 @@ def _check_columns(tables: TwoTables, original: Original) -> None:
 def _check(tables: TwoTables, name: str) -> None:
     """Files may have been changed: each class needs a bag of its own size."""
     bag = tables.bags[name]
-    if not np.array_equal(np.bincount(bag.owner, bag.count, len(tables.sizes)), tables.sizes):
+    if not np.array_equal(np.bincount(bag.class_of, bag.count, len(tables.sizes)), tables.sizes):
         raise DataError(f"the lines of '{name}' do not fit the classes of the release; check it with sfumato verify")

@@ -6,9 +6,9 @@ import numpy as np
 
 from sfumato.attack.definetti.bins import binned
 from sfumato.attack.definetti.sample import Limits, cells_of, lines_of, scrambled
-from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.keys import pack
-from sfumato.models.counts import summed
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.keys import pack_tuples
+from sfumato.core.segments import sum_by_group
 from sfumato.split import TwoTables
 
 _FEW = 100
@@ -25,7 +25,7 @@ class People:
     """
 
     profile: IntArray
-    owner: IntArray
+    class_of: IntArray
     lines: FloatArray
     codes: tuple[IntArray, ...]
     known: tuple[IntArray, ...]
@@ -35,22 +35,24 @@ class People:
     @property
     def weight(self) -> FloatArray:
         """Lines of each profile; none where it is not guessed about."""
-        return summed(self.profile, self.lines, len(self.guessed)) * self.guessed
+        return sum_by_group(self.profile, self.lines, len(self.guessed)) * self.guessed
 
     def only(self, chosen: BoolArray) -> "People":
         """Those whose class is chosen."""
-        kept = chosen[self.owner]
-        return replace(self, profile=self.profile[kept], owner=self.owner[kept], lines=self.lines[kept])
+        kept = chosen[self.class_of]
+        return replace(self, profile=self.profile[kept], class_of=self.class_of[kept], lines=self.lines[kept])
 
 
 def people(tables: TwoTables, limits: Limits, rng: np.random.Generator) -> People:
     """The people of two tables, or a sample of them."""
-    order = scrambled(pack([each.codes for each in tables.quasi], [each.width for each in tables.quasi]).keys, rng)
-    classes = lines_of(order, tables.owner, tables.sizes)
-    some = np.flatnonzero(classes.kept[tables.owner])
+    order = scrambled(
+        pack_tuples([each.codes for each in tables.quasi], [each.width for each in tables.quasi]).keys, rng
+    )
+    classes = lines_of(order, tables.class_of, tables.sizes)
+    some = np.flatnonzero(classes.kept[tables.class_of])
     first, profile = np.unique(order[some], return_inverse=True)
     width = max(len(first), 1)
-    keys, line, lines = np.unique(tables.owner[some] * width + profile, return_index=True, return_counts=True)
+    keys, line, lines = np.unique(tables.class_of[some] * width + profile, return_index=True, return_counts=True)
     owner, profile = np.divmod(keys, width)
     cells = cells_of(profile, owner, limits)
     reached = min(cells.reached, int(np.searchsorted(first, classes.reached)))

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Histogram, IntArray
-from sfumato.keys import starts
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.classes import Histogram
+from sfumato.core.segments import run_starts
 
 SCORES = 200_000_000
 """The most pairs of a profile and any value, times quasi-identifiers."""
@@ -38,7 +39,7 @@ class Limits:
         """Limits for so many quasi-identifiers, each of which is looked up at each link, and these bags."""
         values = len(bag.domain.values)
         most = max(min(cells, SCORES // (quasi * values)), 1)
-        return cls(most, max(links // quasi, 1), np.bincount(bag.owner), values)
+        return cls(most, max(links // quasi, 1), np.bincount(bag.class_of), values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ def cells_of(profile: IntArray, owner: IntArray, limits: Limits) -> Drawn:
     """The cells to look at, of cells sorted by class and then by profile, which are numbered in the order drawn."""
     if len(profile) <= limits.cells and int(limits.cost[owner].sum()) <= limits.links:
         return Drawn(np.ones(len(profile), dtype=np.bool_), LAST)
-    begins = starts(owner)
+    begins = run_starts(owner)
     cost, sizes = limits.cost[owner[begins]], np.diff(begins, append=len(owner))
     room = np.maximum(np.minimum(limits.cells, limits.links // cost) // len(begins), _LEAST)
     cells = np.minimum(sizes, room)

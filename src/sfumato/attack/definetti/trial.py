@@ -10,7 +10,7 @@ from sfumato.attack.definetti.guess import Guesses, without
 from sfumato.attack.definetti.join import Join, joined
 from sfumato.attack.definetti.people import People
 from sfumato.attack.definetti.truth import Truth
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 from sfumato.split import TwoTables
 
 PARTS = 5
@@ -55,7 +55,7 @@ def outside(trial: Trial, held_out: int, rng: np.random.Generator) -> float | No
     ``None`` where there is one class: nobody is left to learn from.
     """
     part = _parts(trial.people, len(trial.tables.sizes), rng)
-    chosen = np.unique(part[trial.people.owner])
+    chosen = np.unique(part[trial.people.class_of])
     if len(chosen) < 2:
         return None
     every = [(trial.people.only(part != one), trial.people.only(part == one)) for one in chosen[:held_out]]
@@ -70,7 +70,7 @@ def _right(trial: Trial, rest: People, held: People) -> float:
 
 def _parts(people: People, classes: int, rng: np.random.Generator) -> IntArray:
     """A part for each class, at random, each part of about as many lines."""
-    lines = np.bincount(people.owner, weights=people.lines, minlength=classes)
+    lines = np.bincount(people.class_of, weights=people.lines, minlength=classes)
     order = rng.permutation(classes)
     before = np.cumsum(lines[order]) - lines[order]
     part = np.empty(classes, dtype=np.int64)

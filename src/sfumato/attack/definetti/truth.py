@@ -7,11 +7,10 @@ import numpy as np
 
 from sfumato.attack.definetti.bag import Bag
 from sfumato.attack.definetti.people import People
-from sfumato.classes import FloatArray, IntArray
-from sfumato.coding import Coded, code
-from sfumato.encode import Encoded
+from sfumato.core.arrays import FloatArray, IntArray, narrow_codes
+from sfumato.core.keys import pack_tuples
+from sfumato.encode import CodedColumn, EncodedTable, encode_column
 from sfumato.errors import DataError
-from sfumato.keys import narrow, pack
 from sfumato.policy import Policy
 from sfumato.split import TwoTables
 from sfumato.split.original import WAY, check_rows, codes_of
@@ -22,15 +21,15 @@ from sfumato.table import Table
 class Original:
     """The original rows: quasi-identifiers and sensitive columns as codes, by name."""
 
-    columns: Mapping[str, Coded]
+    columns: Mapping[str, CodedColumn]
 
     @classmethod
     def of_table(cls, table: Table, policy: Policy) -> "Original":
         """The original as it was read."""
-        return cls({column.name: code(table, column.name) for column in (*policy.quasi, *policy.sensitive)})
+        return cls({column.name: encode_column(table, column.name) for column in (*policy.quasi, *policy.sensitive)})
 
     @classmethod
-    def of_encoded(cls, encoded: Encoded) -> "Original":
+    def of_encoded(cls, encoded: EncodedTable) -> "Original":
         """The original as it was encoded for the release."""
         return cls({one.name: one.column for one in encoded.quasi} | dict(encoded.sensitive))
 
@@ -78,16 +77,16 @@ def _rows(original: Original, tables: TwoTables, people: People) -> IntArray:
         there = original.columns[column.name]
         place = _translated(there, column.texts)
         inside &= (place >= 0)[there.codes]
-        row = narrow(np.maximum(place, 0), column.width)[there.codes]
-        columns.append(np.concatenate([narrow(codes, column.width), row]))
-    keys, rows = np.split(pack(columns, [column.width for column in tables.quasi]).keys, [len(people.codes[0])])
+        row = narrow_codes(np.maximum(place, 0), column.width)[there.codes]
+        columns.append(np.concatenate([narrow_codes(codes, column.width), row]))
+    keys, rows = np.split(pack_tuples(columns, [column.width for column in tables.quasi]).keys, [len(people.codes[0])])
     order = np.argsort(keys)
     place = np.minimum(np.searchsorted(keys, rows, sorter=order), len(keys) - 1)
     found = order[place]
     return np.where(inside & (keys[found] == rows), found, len(keys))
 
 
-def _translated(there: Coded, texts: Sequence[str | None]) -> IntArray:
+def _translated(there: CodedColumn, texts: Sequence[str | None]) -> IntArray:
     """For each code of an original column the code that the release has for the same value, -1 where it has none."""
     found = np.full(there.width, -1)
     found[codes_of(texts, there)] = np.arange(len(texts))

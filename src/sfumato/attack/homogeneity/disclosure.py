@@ -9,7 +9,8 @@ from operator import itemgetter
 
 import numpy as np
 
-from sfumato.classes import FloatArray, Histogram, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.classes import Histogram
 
 _BLOCK = 1 << 14
 _WORSE = np.array([-1.0, -1.0, 1.0, 1.0, 1.0])
@@ -89,8 +90,8 @@ class _Part:
 def _part(lines: Histogram, every: IntArray, start: int) -> _Part:
     """One block of classes, few enough for its arrays to stay in the processor's cache."""
     sizes = every[start : start + _BLOCK]
-    chosen = slice(*np.searchsorted(lines.owner, [start, start + len(sizes)]))
-    owner, value, counts = lines.owner[chosen], lines.value[chosen], lines.count[chosen]
+    chosen = slice(*np.searchsorted(lines.class_of, [start, start + len(sizes)]))
+    owner, value, counts = lines.class_of[chosen], lines.value[chosen], lines.count[chosen]
     first = np.flatnonzero(np.diff(owner, prepend=-1))
     distinct = np.diff(first, append=len(owner))
     share = counts / np.repeat(sizes, distinct)

@@ -8,9 +8,11 @@ from sfumato.attack.bound import Bound
 from sfumato.attack.homogeneity.disclosure import Gain, disclosed
 from sfumato.attack.homogeneity.found import Homogeneity, Homogeneous, Skewed, Skewness, Telling
 from sfumato.attack.homogeneity.told import Told
-from sfumato.classes import BoolArray, FloatArray, Histogram, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import Histogram
+from sfumato.core.segments import max_by_group, run_starts
 from sfumato.models import TCloseness
-from sfumato.models.counts import distinct, most, starts
+from sfumato.models.counts import distinct
 from sfumato.models.distances import distance
 from sfumato.policy import Policy
 
@@ -23,8 +25,8 @@ _BOUNDING = ("variational", "emd-equal")
 def homogeneity(told: Mapping[str, Told], bounds: Mapping[str, Bound] | None = None) -> Homogeneity:
     """How often the most frequent value of a class is right, and where it is certain.
 
-    >>> from sfumato.classes import Classes
-    >>> classes = Classes.of([0, 0, 1, 1], illness=["flu", "flu", "HIV", "flu"])
+    >>> from sfumato.core.classes import EquivalenceClasses
+    >>> classes = EquivalenceClasses.of([0, 0, 1, 1], illness=["flu", "flu", "HIV", "flu"])
     >>> found = homogeneity({"illness": Told(classes.sensitive["illness"], classes.sizes)}).columns["illness"]
     >>> found.certain, found.right, found.blind
     (2, 0.75, 0.75)
@@ -38,8 +40,8 @@ def skewness(
 ) -> Skewness:
     """How much more of a value a class tells than the table; `promised` are bounds on that, see `allowed`.
 
-    >>> from sfumato.classes import Classes
-    >>> classes = Classes.of([0, 0, 0, 1], illness=["flu", "flu", "flu", "HIV"])
+    >>> from sfumato.core.classes import EquivalenceClasses
+    >>> classes = EquivalenceClasses.of([0, 0, 0, 1], illness=["flu", "flu", "flu", "HIV"])
     >>> found = skewness({"illness": Told(classes.sensitive["illness"], classes.sizes)}).columns["illness"]
     >>> found.gain
     Gain(value='HIV', before=0.25, after=1.0)
@@ -74,7 +76,7 @@ def _homogeneous(told: Told, bound: Bound | None) -> Homogeneous:
         value=every.top,
         distinct=int(every.distinct.worst),
         entropy=every.entropy.worst,
-        right=float(most(bag.owner, bag.count, len(sizes)).sum()) / rows,
+        right=float(max_by_group(bag.class_of, bag.count, len(sizes)).sum()) / rows,
         blind=float(held[bag.domain.totals.argmax()]) / rows,
         bound=None if bound is None else bound.share,
         protected=None if bound is None or bound.values is None else tuple(bound.values),
@@ -84,7 +86,7 @@ def _homogeneous(told: Told, bound: Bound | None) -> Homogeneous:
 def _skewed(told: Told, threshold: float, bound: float | None) -> Skewed:
     bag, sizes = told.bag, told.sizes
     every, prior = disclosed(bag, sizes), bag.domain.shares
-    share = bag.count / sizes[bag.owner]
+    share = bag.count / sizes[bag.class_of]
     gain, line = _peaks(bag, share - prior[bag.value])
     above = gain > threshold
     top = np.lexsort((np.arange(len(gain)), -sizes, -gain))[:_TOP].tolist()
@@ -107,9 +109,9 @@ def _skewed(told: Told, threshold: float, bound: float | None) -> Skewed:
 
 def _peaks(bag: Histogram, gain: FloatArray) -> tuple[FloatArray, IntArray]:
     """The largest gain of each class, and the line that has it: the first of equals."""
-    first = starts(bag.owner)
+    first = run_starts(bag.class_of)
     largest: FloatArray = np.maximum.reduceat(gain, first)
-    lines = np.where(gain == largest[bag.owner], np.arange(len(gain)), len(gain))
+    lines = np.where(gain == largest[bag.class_of], np.arange(len(gain)), len(gain))
     return largest, np.minimum.reduceat(lines, first)
 
 
@@ -123,14 +125,17 @@ def _similar(bag: Histogram, sizes: IntArray) -> int | None:
     tree = bag.domain.ancestors
     if tree is None or tree.shape[1] < 3:
         return None
-    kind, first = tree[bag.value, -2], starts(bag.owner)  # below the root the levels nest, so the last one is enough
+    kind, first = (
+        tree[bag.value, -2],
+        run_starts(bag.class_of),
+    )  # below the root the levels nest, so the last one is enough
     alike: BoolArray = np.minimum.reduceat(kind, first) == np.maximum.reduceat(kind, first)
     return int(sizes[alike].sum())
 
 
 def _standing(persons: Histogram, chosen: BoolArray) -> int:
     """Persons with a row in one of the chosen classes."""
-    return len(np.unique(persons.value[chosen[persons.owner]]))
+    return len(np.unique(persons.value[chosen[persons.class_of]]))
 
 
 def _hierarchical(bag: Histogram, sizes: IntArray) -> float | None:

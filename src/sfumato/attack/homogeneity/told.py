@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.classes import Domain, Histogram, IntArray
-from sfumato.coding import Coded
-from sfumato.encode import Encoded, plain_domain, understood
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import Histogram, SensitiveDomain
+from sfumato.core.keys import count_keys, pack_tuples
+from sfumato.encode import CodedColumn, EncodedTable, sensitive_domain, value_totals
 from sfumato.errors import InputError, did_you_mean, listing
-from sfumato.keys import count, pack
 from sfumato.matching.released import Released
 from sfumato.policy import Policy
 from sfumato.recode import Recoding
@@ -44,7 +44,7 @@ class Bags:
         return next((one.sizes for one in self.told.values()), np.zeros(0, dtype=np.int64))
 
 
-def told_of(encoded: Encoded, recoding: Recoding, policy: Policy) -> dict[str, Told]:
+def told_of(encoded: EncodedTable, recoding: Recoding, policy: Policy) -> dict[str, Told]:
     """Every sensitive column of a release in memory; the whole table is the input.
 
     Columns that no requirement looks at are counted here, from the rows that are published.
@@ -78,26 +78,26 @@ def told_in(released: Released, policy: Policy | None, column: str | None) -> di
     return {name: one for name, one in told.items() if column in {None, name}}
 
 
-def _unasked(encoded: Encoded, recoding: Recoding, domains: Mapping[str, Domain]) -> dict[str, Told]:
+def _unasked(encoded: EncodedTable, recoding: Recoding, domains: Mapping[str, SensitiveDomain]) -> dict[str, Told]:
     rows = slice(None) if recoding.kept is None else recoding.kept
-    owner = recoding.owner[rows]
+    owner = recoding.class_of[rows]
     sizes, one = np.bincount(owner), encoded.individual
-    persons = None if one is None else _counted(owner, one.codes[rows], plain_domain(one))
+    persons = None if one is None else _counted(owner, one.codes[rows], value_totals(one))
     bags = {name: _counted(owner, encoded.sensitive[name].codes[rows], domain) for name, domain in domains.items()}
     return {name: Told(bag, sizes, persons) for name, bag in bags.items()}
 
 
-def _counted(owner: IntArray, codes: IntArray, domain: Domain) -> Histogram:
+def _counted(owner: IntArray, codes: IntArray, domain: SensitiveDomain) -> Histogram:
     width = len(domain.values)
-    pairs = count(pack([owner, codes], [int(owner.max(initial=0)) + 1, width]))
+    pairs = count_keys(pack_tuples([owner, codes], [int(owner.max(initial=0)) + 1, width]))
     return Histogram(pairs.keys // width, pairs.keys % width, pairs.counts, domain)
 
 
-def _domain(column: Coded, policy: Policy) -> Domain:
+def _domain(column: CodedColumn, policy: Policy) -> SensitiveDomain:
     """With order and ancestors; without, where the hierarchy does not fit: nobody asked for it."""
-    plain = plain_domain(column)
+    plain = value_totals(column)
     try:
-        return understood(plain, policy.columns[column.name], policy.source.null)
+        return sensitive_domain(plain, policy.columns[column.name], policy.source.null)
     except InputError:
         return plain
 
@@ -105,7 +105,7 @@ def _domain(column: Coded, policy: Policy) -> Domain:
 def _understood(name: str, bag: Histogram, policy: Policy | None) -> Histogram:
     if policy is None or name not in policy.columns:
         return bag
-    return replace(bag, domain=understood(bag.domain, policy.columns[name], policy.source.null))
+    return replace(bag, domain=sensitive_domain(bag.domain, policy.columns[name], policy.source.null))
 
 
 def _persons(released: Released) -> Histogram | None:
@@ -113,4 +113,4 @@ def _persons(released: Released) -> Histogram | None:
     if released.persons is None:
         return None
     totals = np.bincount(released.persons)
-    return _counted(released.owner[released.lines], released.persons, Domain(("",) * len(totals), totals))
+    return _counted(released.class_of[released.lines], released.persons, SensitiveDomain(("",) * len(totals), totals))

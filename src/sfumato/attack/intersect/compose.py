@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.attack.intersect.values import Held, Values, common, within
-from sfumato.classes import BoolArray, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.matching.fits import Pairs
 from sfumato.matching.people import People
 

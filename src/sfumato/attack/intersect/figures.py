@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.attack.intersect.compose import Composed
 from sfumato.attack.intersect.found import Narrowed, Rows, Share
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.matching.people import People
 
 

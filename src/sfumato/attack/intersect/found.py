@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 
 
 @dataclass(frozen=True)

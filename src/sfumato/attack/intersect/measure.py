@@ -12,7 +12,7 @@ from sfumato.attack.intersect.figures import narrowed, rows_left
 from sfumato.attack.intersect.found import Intersection, Seen
 from sfumato.attack.intersect.values import Values
 from sfumato.attack.intersect.words import assumed, notes
-from sfumato.classes import BoolArray
+from sfumato.core.arrays import BoolArray
 from sfumato.errors import InputError
 from sfumato.matching.fits import Fits
 from sfumato.matching.people import People
@@ -26,7 +26,7 @@ _CELLS = 1 << 22
 """Pairs of a person and a line of a release that are looked at together."""
 
 
-def intersect(  # noqa: PLR0913 - as many settings as the question has
+def intersect(
     releases: Sequence[str | Path],
     known: Any = None,
     *,
@@ -85,7 +85,7 @@ def _look_up(
 ) -> BoolArray:
     """Look all people up in all releases, a block at a time; whether each different tuple is in each release."""
     there = np.zeros((len(fits), people.different), dtype=np.bool_)
-    step = max(_CELLS // max(len(one.release.owner) for one in fits), 1)
+    step = max(_CELLS // max(len(one.release.class_of) for one in fits), 1)
     order = np.argsort(people.tuples, kind="stable")
     bounds = np.searchsorted(people.tuples[order], np.arange(people.different + 1))
     for start in range(0, people.different, step):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
-from sfumato.coding import Coded
-from sfumato.keys import starts
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.segments import run_starts
+from sfumato.encode import CodedColumn
 from sfumato.matching.fits import Pairs
 from sfumato.matching.released import Released
 
@@ -28,7 +28,7 @@ class Values:
 
     name: str
     releases: Sequence[Released]
-    truth: Coded | None
+    truth: CodedColumn | None
 
     @cached_property
     def places(self) -> tuple[int, ...]:
@@ -60,7 +60,7 @@ class Values:
             bag = release.bags[self.name]
             columns = np.array([self.codes[value] for value in bag.domain.values], dtype=np.int64)[bag.value]
             shape = (len(release.sizes), len(self.codes))
-            found[place] = csr_array((bag.count, (bag.owner, columns)), shape=shape)
+            found[place] = csr_array((bag.count, (bag.class_of, columns)), shape=shape)
         return found
 
     def held(self, place: int, pairs: Pairs) -> Held:
@@ -86,7 +86,7 @@ def common(held: Sequence[Held], fits: Sequence[BoolArray], values: int) -> IntA
     keys = np.sort(np.concatenate([one.keys for one in held]))
     if not len(keys):
         return keys
-    first = starts(keys)
+    first = run_starts(keys)
     often = np.diff(first, append=len(keys))
     wanted = np.sum(fits, axis=0)
     found: IntArray = keys[first][often == wanted[keys[first] // values]]

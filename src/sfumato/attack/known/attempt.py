@@ -10,8 +10,8 @@ from sfumato.attack.known.found import Known, Over
 from sfumato.attack.known.groups import Groups
 from sfumato.attack.known.walk import Effort, Engine, Progress, walk
 from sfumato.attack.known.words import assumed, noted
-from sfumato.classes import IntArray
-from sfumato.coding import Coded
+from sfumato.core.arrays import IntArray
+from sfumato.encode import CodedColumn
 from sfumato.matching.fits import Fits
 from sfumato.matching.opened import PUBLISHED
 from sfumato.matching.people import drawn, people_drawn
@@ -38,7 +38,7 @@ class Attempt:
         engine = Groups.of([self.shown.columns[name] for name in names], rows)
         return self._known(self._series(engine, names), len(rows))
 
-    def of_original(self, true: Mapping[str, Coded], rows: IntArray) -> Known:
+    def of_original(self, true: Mapping[str, CodedColumn], rows: IntArray) -> Known:
         """Targets are some of these rows of the original with their true values, looked for in a release."""
         release = self.shown.released(list(true))
         lines = Lines.of(release)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 from sfumato.matching.column import Column, Words, packed
 from sfumato.matching.fits import Fits
 from sfumato.matching.people import People
@@ -38,7 +38,7 @@ class Lines:
     @classmethod
     def of(cls, release: Released) -> "Lines":
         """The lines of a release, each as often as powers of two make up its rows."""
-        rows = np.bincount(release.lines, minlength=len(release.owner))
+        rows = np.bincount(release.lines, minlength=len(release.class_of))
         powers = {2**power: np.flatnonzero(rows >> power & 1) for power in range(int(rows.max()).bit_length())}
         filled = {worth: np.pad(one, (0, -len(one) % _WORD), constant_values=-1) for worth, one in powers.items()}
         some = {worth: one for worth, one in filled.items() if len(one)}

@@ -6,15 +6,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.coding import Coded
-from sfumato.keys import narrow, number, pack
+from sfumato.core.arrays import IntArray, narrow_codes
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import CodedColumn
 
 
 class Grouping(NamedTuple):
     """The group of each different row, and how many groups there are."""
 
-    owner: IntArray
+    class_of: IntArray
     groups: int
 
 
@@ -29,11 +29,11 @@ class Groups:
     lasting: ClassVar[bool] = True
 
     @classmethod
-    def of(cls, columns: Sequence[Coded], targets: IntArray) -> "Groups":
+    def of(cls, columns: Sequence[CodedColumn], targets: IntArray) -> "Groups":
         """From a table and the rows that are targets."""
-        packed = pack([one.codes for one in columns], [one.width for one in columns])
+        packed = pack_tuples([one.codes for one in columns], [one.width for one in columns])
         _, first, place, rows = np.unique(packed.keys, return_index=True, return_inverse=True, return_counts=True)
-        different = tuple((narrow(one.codes[first], one.width), one.width) for one in columns)
+        different = tuple((narrow_codes(one.codes[first], one.width), one.width) for one in columns)
         return cls(different, rows, np.bincount(place[targets], minlength=len(rows)))
 
     @property
@@ -48,9 +48,9 @@ class Groups:
     def narrowed(self, state: Grouping, place: int) -> Grouping:
         """One more value is known."""
         codes, width = self.columns[place]
-        return Grouping(*number(pack([state.owner, codes], [state.groups, width])))
+        return Grouping(*number_tuples(pack_tuples([state.class_of, codes], [state.groups, width])))
 
     def matches(self, state: Grouping) -> IntArray:
         """How many rows fit what is known of each different row."""
-        held = np.bincount(state.owner, weights=self.rows, minlength=state.groups).astype(np.int64)
-        return held[state.owner]
+        held = np.bincount(state.class_of, weights=self.rows, minlength=state.groups).astype(np.int64)
+        return held[state.class_of]

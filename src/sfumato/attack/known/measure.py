@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.attack.known.attempt import Attempt
 from sfumato.attack.known.found import Known
 from sfumato.attack.known.walk import Effort, Progress
-from sfumato.coding import code
+from sfumato.encode import encode_column
 from sfumato.errors import InputError
 from sfumato.matching.opened import folder_of, opened, options_of, published
 from sfumato.matching.outside import check_names, names_of, table_of
@@ -50,7 +50,7 @@ def known(  # noqa: PLR0913 - as many settings as the question has
     title = Path(original).name if isinstance(original, str | Path) else "the original"
     check_names(names, names_of(original, options), title)
     table = table_of(original, names, options)
-    return attempt.of_original({name: code(table, name) for name in names}, np.arange(table.rows))
+    return attempt.of_original({name: encode_column(table, name) for name in names}, np.arange(table.rows))
 
 
 def _check(most: int | None, columns: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from sfumato.attack.known.found import Point
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 
 Progress = Callable[[int, int], None]
 

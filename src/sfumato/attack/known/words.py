@@ -25,7 +25,7 @@ def assumed(*, released: bool) -> str:
 def noted(shown: Shown, fits: Fits | None) -> tuple[str, ...]:
     """What was not made use of."""
     notes = [] if fits is None else [*not_told(fits)]
-    if shown.owner is not None:
+    if shown.class_of is not None:
         notes.append(
             "The release is two tables: a row is a line of the first, and a sensitive value fits all lines of a class "
             "that has it."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.coding import Coded, code
+from sfumato.encode import CodedColumn, encode_column
 from sfumato.errors import InputError, did_you_mean, listing
 from sfumato.matching.opened import folder_of, opened, outside_options
 from sfumato.matching.outside import Options, check_names, names_of, table_of
@@ -37,7 +37,7 @@ class Question:
         if not self.sensitive:
             known = [one.name for one in self.policy.sensitive] if self.policy else shown.with_role("sensitive")
             return [one for one in known if one not in self.on and (one in shown.columns or one in shown.bags)]
-        wrong = [one for one in self.sensitive if shown.owner is not None and one not in shown.bags]
+        wrong = [one for one in self.sensitive if shown.class_of is not None and one not in shown.bags]
         if wrong:
             hint = did_you_mean(wrong[0], shown.bags) or f"; it has {listing(shown.bags)}"
             raise InputError(f"'{wrong[0]}' is no sensitive column of the release{hint}")
@@ -60,7 +60,7 @@ class Outside:
         check_names([*question.on, *named], names, title)
         truth = [column for column in learned if column in names]
         table = table_of(known, list(dict.fromkeys([*question.on, *truth, *named])), options)
-        texts = [_names(code(table, one)) for one in named]
+        texts = [_names(encode_column(table, one)) for one in named]
         return cls(people_known(table, question.on, truth), title, texts[0] if texts else None)
 
 
@@ -88,7 +88,7 @@ class Asked:
             shown.released(on, learned),
             outside,
             explained=folder_of(path) is not None or policy is not None,
-            whole=bool(quasi) and shown.owner is None and set(on) <= set(quasi),
+            whole=bool(quasi) and shown.class_of is None and set(on) <= set(quasi),
         )
 
     @property
@@ -98,5 +98,5 @@ class Asked:
         return 1 / k if k and self.whole else None
 
 
-def _names(column: Coded) -> list[str | None]:
+def _names(column: CodedColumn) -> list[str | None]:
     return [column.texts[one] for one in column.codes.tolist()]

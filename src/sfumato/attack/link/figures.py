@@ -7,8 +7,8 @@ import numpy as np
 from sfumato.attack.link.found import Chance, Guessed, LinkedColumn, Match, Person
 from sfumato.attack.link.joined import Joined
 from sfumato.attack.link.values import Posterior, Top
-from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.coding import Coded
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.encode import CodedColumn
 
 
 def everybody(found: Joined, assumes: str) -> Chance:
@@ -67,7 +67,7 @@ def mean(chances: FloatArray, persons: IntArray) -> float:
     return float((chances * persons).sum() / max(int(persons.sum()), 1))
 
 
-def true_codes(truth: Coded | None, told: Posterior) -> IntArray | None:
+def true_codes(truth: CodedColumn | None, told: Posterior) -> IntArray | None:
     """The true value of each person as a code of the release, -1 where the release has no such value."""
     if truth is None:
         return None

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sfumato.attack.tried import Tried
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 
 
 @dataclass(frozen=True)

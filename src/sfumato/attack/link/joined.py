@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.matching.fits import Fits, Pairs
 from sfumato.matching.people import People
 from sfumato.matching.released import Released
@@ -104,10 +104,10 @@ def joined(join: Join, people: People) -> Joined:
 def _own(release: Released) -> IntArray:
     """The records of each line."""
     if release.persons is None:
-        return np.bincount(release.lines, minlength=len(release.owner))
+        return np.bincount(release.lines, minlength=len(release.class_of))
     width = int(release.persons.max(initial=0)) + 1
     different = np.unique(release.lines * width + release.persons)
-    return np.bincount(different // width, minlength=len(release.owner))
+    return np.bincount(different // width, minlength=len(release.class_of))
 
 
 def _named(release: Released) -> Any:
@@ -117,7 +117,7 @@ def _named(release: Released) -> Any:
     from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, and only needed where pseudonyms are
 
     ones = np.ones(release.rows, dtype=np.int64)
-    shape = (len(release.owner), int(release.persons.max(initial=0)) + 1)
+    shape = (len(release.class_of), int(release.persons.max(initial=0)) + 1)
     return csr_array((ones, (release.lines, release.persons)), shape=shape)
 
 

@@ -8,7 +8,7 @@ from sfumato.attack.link.joined import Join, joined
 from sfumato.attack.link.measure import columns
 from sfumato.attack.link.values import posterior
 from sfumato.attack.link.words import IN_RELEASE
-from sfumato.encode import Encoded
+from sfumato.encode import EncodedTable
 from sfumato.errors import listing
 from sfumato.matching.fits import Fits
 from sfumato.matching.notes import not_told
@@ -24,7 +24,7 @@ _FEWEST = 100
 
 
 def linked_release(
-    encoded: Encoded, recoding: Recoding, policy: Policy, *, persons: int = _PERSONS, seed: int = 1
+    encoded: EncodedTable, recoding: Recoding, policy: Policy, *, persons: int = _PERSONS, seed: int = 1
 ) -> Linked:
     """Look up people of the original in their own release, by all quasi-identifiers.
 
@@ -32,7 +32,7 @@ def linked_release(
     drawn at random; the figures are about them.
     """
     release = memory_shown(encoded, recoding, policy).released(encoded.names, list(encoded.sensitive))
-    many = min(persons, max(_CELLS // max(len(release.owner), 1), _FEWEST))
+    many = min(persons, max(_CELLS // max(len(release.class_of), 1), _FEWEST))
     rows = drawn(rows_of(recoding), many, seed)
     people = people_drawn({one.name: one.column for one in encoded.quasi}, rows, encoded.sensitive)
     fits = Fits(people, release)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.attack.link.joined import Join, Joined
-from sfumato.classes import BoolArray, FloatArray, Histogram, IntArray
-from sfumato.keys import opened
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import Histogram
+from sfumato.core.segments import expand_ranges
 from sfumato.matching.fits import Pairs
 
 _TIED = 1 - 1e-12
@@ -59,7 +60,7 @@ class Values:
     def _counts(self) -> Any:
         from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, see below
 
-        counts = (self.bag.count.astype(np.float64), (self.bag.owner, self._places[self.bag.value]))
+        counts = (self.bag.count.astype(np.float64), (self.bag.class_of, self._places[self.bag.value]))
         return csr_array(counts, shape=(len(self.sizes), len(self.order)))
 
     def likeliest(self, found: Pairs, owner: IntArray, weights: FloatArray) -> Top:
@@ -80,7 +81,7 @@ class Values:
     @cached_property
     def _starts(self) -> IntArray:
         """Where the lines of each class begin in the bag, and where the last one's end."""
-        return np.searchsorted(self.bag.owner, np.arange(len(self.sizes) + 1))
+        return np.searchsorted(self.bag.class_of, np.arange(len(self.sizes) + 1))
 
     @cached_property
     def _places(self) -> IntArray:
@@ -91,7 +92,7 @@ class Values:
 
     def _opened(self, found: Pairs, owner: IntArray, amounts: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """The product of people with the bags that they fit, line by line: what a sparse one would give."""
-        pair, lines = opened(self._starts[owner], self._starts[owner + 1])
+        pair, lines = expand_ranges(self._starts[owner], self._starts[owner + 1])
         keys = found.people[pair] * len(self.order) + self._places[self.bag.value[lines]]
         different, place = np.unique(keys, return_inverse=True)
         held = np.bincount(place, weights=amounts[pair] * self.bag.count[lines], minlength=len(different))
@@ -128,7 +129,7 @@ def posterior(name: str, join: Join, found: Joined) -> Posterior:
     for _, pairs in join:
         line = pairs.classes
         for kept, weights in zip(tops, (parts, found.own.astype(np.float64)), strict=True):
-            kept.append(values.likeliest(pairs, release.owner[line], weights[line]))
+            kept.append(values.likeliest(pairs, release.class_of[line], weights[line]))
     everybody, in_release = map(_together, tops)
     inside = np.maximum(found.inside, 1.0)
     everybody = Top(everybody.value, everybody.chance / inside, everybody.only & (found.inside >= _TIED))

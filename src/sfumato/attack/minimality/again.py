@@ -11,7 +11,7 @@ from pathlib import Path
 from sfumato.attack.homogeneity.told import told_in
 from sfumato.attack.minimality.found import Looked, Minimality
 from sfumato.attack.minimality.shares import by_shares
-from sfumato.encode import Encoded, encode
+from sfumato.encode import EncodedTable, encode
 from sfumato.errors import DataError, InputError, PolicyError, did_you_mean, listing
 from sfumato.matching import Released, memory_shown, read_released
 from sfumato.policy import Policy
@@ -29,7 +29,7 @@ _OTHER = (
 
 def made_again(
     release: Path, original: Table, policy: Policy, *, progress: Progress | None = None
-) -> tuple[Encoded, Recoding]:
+) -> tuple[EncodedTable, Recoding]:
     """The original as it was encoded and recoded, where that gives the release; else a `DataError`."""
     released = read_released(release)
     check_rows(released.rows, original.rows)
@@ -69,7 +69,7 @@ def check_column(policy: Policy, column: str | None) -> None:
         raise InputError(f"'{column}' is no sensitive column of the policy{hint}")
 
 
-def _recoded(encoded: Encoded, policy: Policy, progress: Progress | None) -> Recoding:
+def _recoded(encoded: EncodedTable, policy: Policy, progress: Progress | None) -> Recoding:
     star = None
     if policy.linkage:
         from sfumato.previous import star_of  # noqa: PLC0415 - only where a requirement is about a join
@@ -85,9 +85,9 @@ def _classes(released: Released) -> Counter[tuple[object, ...]]:
     names = sorted(released.quasi)
     rows = Counter(released.lines.tolist())
     columns = [[released.quasi[name].texts[code] for code in released.quasi[name].codes.tolist()] for name in names]
-    for line, (owner, *labels) in enumerate(zip(released.owner.tolist(), *columns, strict=True)):
+    for line, (owner, *labels) in enumerate(zip(released.class_of.tolist(), *columns, strict=True)):
         found[owner].append((*labels, rows[line]))
     for name, bag in released.bags.items():
-        for owner, value, count in zip(bag.owner.tolist(), bag.value.tolist(), bag.count.tolist(), strict=True):
+        for owner, value, count in zip(bag.class_of.tolist(), bag.value.tolist(), bag.count.tolist(), strict=True):
             found[owner].append((name, bag.domain.values[value], count))
     return Counter(tuple(sorted(lines, key=repr)) for lines in found.values())

@@ -6,8 +6,8 @@ import numpy as np
 
 from sfumato.attack.minimality.finer import Finer
 from sfumato.attack.minimality.situation import Situation
-from sfumato.classes import IntArray
-from sfumato.keys import number, pack
+from sfumato.core.arrays import IntArray
+from sfumato.core.keys import number_tuples, pack_tuples
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ def cells(situation: Situation, finer: tuple[Finer, ...]) -> Cells:
 def cells_by(situation: Situation, labels: list[IntArray]) -> Cells:
     """Rows of a class with equal labels."""
     widths = [situation.classes, *(int(label.max(initial=0)) + 1 for label in labels)]
-    of, many = number(pack([situation.owner, *labels], widths))
+    of, many = number_tuples(pack_tuples([situation.class_of, *labels], widths))
     row = np.zeros(many, dtype=np.int64)
     row[of] = np.arange(len(of))
-    return Cells(of, situation.owner[row], np.bincount(of, minlength=many), row)
+    return Cells(of, situation.class_of[row], np.bincount(of, minlength=many), row)

@@ -14,7 +14,7 @@ from sfumato.attack.minimality.arrange import arrangements, arrangements_of
 from sfumato.attack.minimality.cells import Cells
 from sfumato.attack.minimality.situation import Situation
 from sfumato.attack.minimality.world import Worlds
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 
 EVERY = 2_000
 """All worlds of a class are looked at where there are no more than these."""

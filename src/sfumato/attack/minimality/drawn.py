@@ -7,7 +7,7 @@ import numpy as np
 from sfumato.attack.minimality.cells import Cells
 from sfumato.attack.minimality.situation import Situation
 from sfumato.attack.minimality.world import Limits, Worlds, joined, none
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 
 _LEAST = 8
 """Fewer worlds of a class say nothing."""
@@ -26,7 +26,7 @@ def some(situation: Situation, cells: Cells, chosen: BoolArray, limits: Limits) 
 def _drawn(situation: Situation, cells: Cells, chosen: BoolArray, times: int, limits: Limits) -> Worlds:
     """So many worlds of each class."""
     rows = situation.of_classes(chosen)
-    owner, classes = (np.cumsum(chosen) - 1)[situation.owner[rows]], int(chosen.sum())
+    owner, classes = (np.cumsum(chosen) - 1)[situation.class_of[rows]], int(chosen.sum())
     values: dict[str, IntArray] = {}
     for sheet in situation.sheets:
         order = rows[np.argsort(owner + limits.rng.random((times, len(rows))), axis=1)]

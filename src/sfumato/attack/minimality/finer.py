@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.attack.minimality.situation import Situation
-from sfumato.classes import BoolArray, IntArray
-from sfumato.encode import Attribute
-from sfumato.keys import number, pack
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import QuasiIdentifier
 from sfumato.recode.local.mondrian.cuts import Median, sides
 
 
@@ -54,28 +54,28 @@ def _parted(situation: Situation) -> Iterator[tuple[IntArray, IntArray]]:
             yield _halves(situation, _places(attribute)[codes]), alone
 
 
-def _below(situation: Situation, attribute: Attribute, codes: IntArray) -> IntArray:
+def _below(situation: Situation, attribute: QuasiIdentifier, codes: IntArray) -> IntArray:
     """One level below the lowest label that covers all rows of a class; one part where they share a value."""
     matrix, level = attribute.hierarchy.matrix, np.zeros(situation.classes, dtype=np.int64)
-    first = np.flatnonzero(np.diff(situation.owner, prepend=-1))
+    first = np.flatnonzero(np.diff(situation.class_of, prepend=-1))
     for each in range(attribute.hierarchy.height):
         label = matrix[:, each].take(codes)
         level += np.minimum.reduceat(label, first) != np.maximum.reduceat(label, first)
-    lower = np.maximum(level - 1, 0)[situation.owner]
+    lower = np.maximum(level - 1, 0)[situation.class_of]
     return matrix[codes, lower].astype(np.int64)
 
 
-def _below_cut(situation: Situation, attribute: Attribute, codes: IntArray) -> tuple[IntArray, IntArray]:
+def _below_cut(situation: Situation, attribute: QuasiIdentifier, codes: IntArray) -> tuple[IntArray, IntArray]:
     """One level below the label that is published, which is the same cut for all classes that have the label."""
     labels = situation.recoding.labels[attribute.name]
     label = labels.codes[situation.rows].astype(np.int64)
     level = labels.climbed.astype(np.int64)[label]
     group = np.zeros(situation.classes, dtype=np.int64)
-    group[situation.owner] = label
+    group[situation.class_of] = label
     return attribute.hierarchy.matrix[codes, np.maximum(level - 1, 0)].astype(np.int64), group
 
 
-def _places(attribute: Attribute) -> IntArray:
+def _places(attribute: QuasiIdentifier) -> IntArray:
     """Values that have no levels in the order that Mondrian cuts them in: numbers, or sets by their frequency."""
     if attribute.hierarchy.ranks is not None:
         return attribute.hierarchy.ranks
@@ -86,7 +86,7 @@ def _places(attribute: Attribute) -> IntArray:
 
 def _halves(situation: Situation, place: IntArray) -> IntArray:
     """The two sides of the median of each class, as Mondrian cuts: the more even cut, or else the other."""
-    owner, ones = situation.owner, np.ones_like(situation.owner)
+    owner, ones = situation.class_of, np.ones_like(situation.class_of)
     better, other = Median.of(owner, place, ones, span=int(place.max(initial=0)) + 1).strict()
     one = sides(better, owner, place, ones, whole=True)[0]
     two = sides(other, owner, place, ones, whole=True)[0]
@@ -96,8 +96,8 @@ def _halves(situation: Situation, place: IntArray) -> IntArray:
 
 def _opened(situation: Situation, label: IntArray, group: IntArray) -> Finer:
     """Where an alternative parts a class and every part of its whole group has rows enough."""
-    owner, classes = situation.owner, situation.classes
-    part, parts = number(pack([owner, label], [classes, int(label.max(initial=0)) + 1]))
+    owner, classes = situation.class_of, situation.classes
+    part, parts = number_tuples(pack_tuples([owner, label], [classes, int(label.max(initial=0)) + 1]))
     home = np.zeros(parts, dtype=np.int64)
     home[part] = owner
     small = np.bincount(part) < situation.requirement.least

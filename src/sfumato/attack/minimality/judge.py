@@ -9,8 +9,9 @@ from sfumato.attack.minimality.cells import Cells
 from sfumato.attack.minimality.finer import Finer
 from sfumato.attack.minimality.situation import Situation
 from sfumato.attack.minimality.world import Worlds
-from sfumato.classes import BoolArray, Classes, FloatArray, IntArray, tally
-from sfumato.keys import number, pack
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses, count_values
+from sfumato.core.keys import number_tuples, pack_tuples
 
 _NOTHING = 1e-12
 """Probabilities below this are what rounding leaves of none."""
@@ -27,7 +28,9 @@ def failing(situation: Situation, cells: Cells, finer: Finer, worlds: Worlds) ->
     place = part - first[cells.home]
     slots = np.flatnonzero((part >= 0)[worlds.cell])
     world = worlds.world[slots]
-    owner, _ = number(pack([world, place[worlds.cell[slots]]], [len(worlds), int(place.max(initial=0)) + 1]))
+    owner, _ = number_tuples(
+        pack_tuples([world, place[worlds.cell[slots]]], [len(worlds), int(place.max(initial=0)) + 1])
+    )
     values = {name: codes[slots] for name, codes in worlds.values.items()}
     persons = None if worlds.persons is None else worlds.persons[slots]
     bad = ~passing(situation, owner, values, persons)
@@ -41,10 +44,10 @@ def passing(
 ) -> BoolArray:
     """Which classes meet every requirement, from the class and the values of each row."""
     ones, domains = np.ones_like(owner), situation.domains
-    sensitive = {name: tally(owner, codes, ones, domains[name]) for name, codes in values.items()}
+    sensitive = {name: count_values(owner, codes, ones, domains[name]) for name, codes in values.items()}
     named = situation.encoded.individual
-    people = None if persons is None or named is None else tally(owner, persons, ones, domains[named.name])
-    return situation.requirement.holds(Classes(np.bincount(owner), sensitive, people))
+    people = None if persons is None or named is None else count_values(owner, persons, ones, domains[named.name])
+    return situation.requirement.holds(EquivalenceClasses(np.bincount(owner), sensitive, people))
 
 
 @dataclass(frozen=True, eq=False)

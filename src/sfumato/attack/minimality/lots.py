@@ -11,7 +11,7 @@ from sfumato.attack.minimality.counted import Counts
 from sfumato.attack.minimality.judge import Weighed
 from sfumato.attack.minimality.situation import Situation
 from sfumato.attack.minimality.world import Limits, Worlds
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 
 _WORLDS = 10_000
 """All worlds of a table are looked at where there are no more than these."""
@@ -53,7 +53,7 @@ def every_lot(situation: Situation) -> Lot:
 def some_lot(situation: Situation, limits: Limits) -> Lot:
     """A sample of the worlds of a table."""
     number_of = min(limits.worlds, max(limits.slots // len(situation.rows), 1))
-    keys = situation.owner + limits.rng.random((number_of, len(situation.rows)))
+    keys = situation.class_of + limits.rng.random((number_of, len(situation.rows)))
     return Lot(np.argsort(keys, axis=1), whole=False)
 
 
@@ -61,7 +61,7 @@ def flat(situation: Situation, cells: Cells, lot: Lot, fits: BoolArray) -> tuple
     """Worlds of the table as worlds of its classes, those that fit with all the weight."""
     order, classes = lot.order, situation.classes
     home = np.tile(np.arange(classes), len(order))
-    world = (np.arange(len(order))[:, None] * classes + situation.owner).reshape(-1)
+    world = (np.arange(len(order))[:, None] * classes + situation.class_of).reshape(-1)
     values = {name: codes[order].reshape(-1) for name, codes in situation.values.items()}
     every_class = np.ones(classes, dtype=np.bool_)
     counted, drawn = (every_class, ~every_class) if lot.whole else (~every_class, every_class)
@@ -73,7 +73,7 @@ def _dealt(situation: Situation) -> list[tuple[IntArray, Counts]]:
     """For each class a row of each different content, and how many rows have it."""
     found = []
     for one in range(situation.classes):
-        rows = np.flatnonzero(situation.owner == one)
+        rows = np.flatnonzero(situation.class_of == one)
         _, first, counts = np.unique(situation.contents[rows], return_index=True, return_counts=True)
         found.append((rows[first], tuple(counts.tolist())))
     return found

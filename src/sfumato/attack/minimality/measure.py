@@ -19,8 +19,9 @@ from sfumato.attack.minimality.seen import Seen, by_classes, by_nodes
 from sfumato.attack.minimality.shares import by_shares
 from sfumato.attack.minimality.situation import Situation
 from sfumato.attack.minimality.world import Limits
-from sfumato.classes import BoolArray, Histogram
-from sfumato.encode import Encoded
+from sfumato.core.arrays import BoolArray
+from sfumato.core.classes import Histogram
+from sfumato.encode import EncodedTable
 from sfumato.policy import Policy
 from sfumato.recode import Recoding
 
@@ -46,7 +47,7 @@ QUICK = Effort(rows=50_000, worlds=200, slots=400_000)
 
 
 def minimality(
-    encoded: Encoded, recoding: Recoding, policy: Policy, *, effort: Effort = QUICK, column: str | None = None
+    encoded: EncodedTable, recoding: Recoding, policy: Policy, *, effort: Effort = QUICK, column: str | None = None
 ) -> Minimality:
     """Try the attack on a release in memory, on one sensitive column or on all."""
     rng = np.random.default_rng(effort.seed)
@@ -77,7 +78,7 @@ def _seen(
 
 def _betrayed(situation: Situation, seen: Seen | None, name: str, bag: Histogram, bound: Bound | None) -> Betrayed:
     """The figures of a column; those of the shares alone where nothing is told."""
-    protected, share = _protected(bag, bound), bag.count / situation.sizes[bag.owner]
+    protected, share = _protected(bag, bound), bag.count / situation.sizes[bag.class_of]
     largest = float(share[protected[bag.value]].max(initial=0.0))
     true = situation.encoded.sensitive[name].codes[situation.rows].astype(np.int64)
     telling = seen if seen is not None and name in situation.columns and seen.telling.any() else None
@@ -87,7 +88,7 @@ def _betrayed(situation: Situation, seen: Seen | None, name: str, bag: Histogram
     surest, beyond = largest, np.zeros(len(split), dtype=np.bool_)
     if telling is not None:
         sure = believed.only(protected[believed.value] & telling.right[split.home[believed.cell]])
-        rest = share[protected[bag.value] & ~(telling.telling & telling.right)[bag.owner]]
+        rest = share[protected[bag.value] & ~(telling.telling & telling.right)[bag.class_of]]
         surest = float(max(rest.max(initial=0.0), sure.surely.max(initial=0.0)))
         beyond[sure.cell[sure.surely > (largest if bound is None else bound.share) + _ROUNDING]] = True
     rows = beyond[split.of]

@@ -14,8 +14,9 @@ from sfumato.attack.minimality.cells import Cells, cells_by
 from sfumato.attack.minimality.judge import passing
 from sfumato.attack.minimality.lots import Lot
 from sfumato.attack.minimality.situation import Situation
-from sfumato.classes import BoolArray, Classes, IntArray
-from sfumato.keys import Packed, number, pack
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.keys import PackedTuples, number_tuples, pack_tuples
 from sfumato.policy import Policy
 from sfumato.recode.evaluate import Evaluator
 from sfumato.recode.frequencies import Grouped
@@ -45,11 +46,11 @@ class Nodes:
         every[self.situation.rows] = False
         return np.concatenate([self.situation.rows, np.flatnonzero(every)])
 
-    def labels(self, node: Node) -> Packed:
+    def labels(self, node: Node) -> PackedTuples:
         """The labels of all rows at a node, packed."""
         pairs = list(zip(self.situation.quasi, node, strict=True))
         columns = [one.hierarchy.matrix[:, level].take(one.column.codes[self.rows]) for one, level in pairs]
-        return pack(columns, [len(one.hierarchy.labels[level]) for one, level in pairs])
+        return pack_tuples(columns, [len(one.hierarchy.labels[level]) for one, level in pairs])
 
     def below(self) -> list[Node]:
         """Nodes one level lower in one column that do not fail in every world, whoever holds what."""
@@ -73,14 +74,14 @@ class Nodes:
     def beats(self, node: Node, lot: Lot) -> BoolArray:
         """In which worlds a node would have been published in place of the one that was."""
         packed = self.labels(node)
-        owner, classes = number(packed)
+        owner, classes = number_tuples(packed)
         good = self._passing(owner, classes, lot)
         if not self.limit:
             return np.asarray(good.all(axis=1))
         sizes = np.bincount(owner)
         found = ~good @ sizes <= self.limit
         if self.algorithm == "optimal":
-            cheaper = self._cheaper(node, Grouped(Classes(sizes), _distinct(packed), None))
+            cheaper = self._cheaper(node, Grouped(EquivalenceClasses(sizes), _distinct(packed), None))
             found[found] = [cheaper(one) for one in good[found]]
         return np.asarray(found)
 
@@ -116,8 +117,8 @@ class Nodes:
     def _loss(self, node: Node) -> float:
         if node not in self._losses:
             packed = self.labels(node)
-            owner, classes = number(packed)
-            grouped = Grouped(Classes(np.bincount(owner)), _distinct(packed), None)
+            owner, classes = number_tuples(packed)
+            grouped = Grouped(EquivalenceClasses(np.bincount(owner)), _distinct(packed), None)
             everything = np.ones(classes, dtype=np.bool_)
             self._losses[node] = self.metric.price(node, grouped, everything, np.zeros(classes)).loss
         return self._losses[node]
@@ -135,15 +136,15 @@ class Nodes:
 
     def _open(self, node: Node) -> bool:
         """Whether few enough rows stand in classes that are too small."""
-        sizes = np.bincount(number(self.labels(node))[0])
+        sizes = np.bincount(number_tuples(self.labels(node))[0])
         return int(sizes[sizes < self.situation.requirement.least].sum()) <= self.limit
 
 
 def cells_of(nodes: Nodes, finer: list[Node]) -> Cells:
     """Rows of a class that no node tells apart."""
     known = len(nodes.situation.rows)
-    return cells_by(nodes.situation, [number(nodes.labels(node))[0][:known] for node in finer])
+    return cells_by(nodes.situation, [number_tuples(nodes.labels(node))[0][:known] for node in finer])
 
 
-def _distinct(packed: Packed) -> Packed:
-    return Packed(np.unique(packed.keys), packed.span, packed.stages)
+def _distinct(packed: PackedTuples) -> PackedTuples:
+    return PackedTuples(np.unique(packed.keys), packed.span, packed.stages)

@@ -7,8 +7,9 @@ import numpy as np
 from sfumato.attack.minimality.cells import Cells
 from sfumato.attack.minimality.seen import Seen
 from sfumato.attack.minimality.situation import Situation
-from sfumato.classes import BoolArray, FloatArray, Histogram, IntArray
-from sfumato.keys import number, pack
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import Histogram
+from sfumato.core.keys import number_tuples, pack_tuples
 
 _Z = 4.0
 """Standard errors that a sampled figure has to be away by, so that the largest of thousands is no accident."""
@@ -41,7 +42,7 @@ def posterior(seen: Seen, bag: Histogram, column: str) -> Posterior:
     sample of worlds is not quite like all of them cancels out.
     """
     cells, worlds, found, width = seen.cells, seen.worlds, seen.found, len(bag.domain.values)
-    place, lines = number(pack([worlds.cell, worlds.values[column]], [len(cells), width]))
+    place, lines = number_tuples(pack_tuples([worlds.cell, worlds.values[column]], [len(cells), width]))
     first = np.zeros(lines, dtype=np.int64)
     first[place] = np.arange(len(place))
     cell, value = worlds.cell[first], worlds.values[column][first]
@@ -58,9 +59,9 @@ def posterior(seen: Seen, bag: Histogram, column: str) -> Posterior:
 
 def _shares(bag: Histogram, sizes: IntArray, keys: IntArray) -> FloatArray:
     """The share of a value in a class, by both of them packed."""
-    known = bag.owner * len(bag.domain.values) + bag.value
+    known = bag.class_of * len(bag.domain.values) + bag.value
     line = np.searchsorted(known, keys)
-    share: FloatArray = bag.count[line] / sizes[bag.owner[line]]
+    share: FloatArray = bag.count[line] / sizes[bag.class_of[line]]
     return share
 
 
@@ -87,7 +88,7 @@ def guessed(situation: Situation, cells: Cells, found: Posterior, bag: Histogram
 
     The attack keeps to the most frequent value unless another one is likelier, by more than a sample errs.
     """
-    common = _largest(bag.owner, bag.value, bag.count.astype(np.float64), situation.classes)
+    common = _largest(bag.class_of, bag.value, bag.count.astype(np.float64), situation.classes)
     plain = common[cells.home]
     best = plain.copy()
     likely = np.zeros(len(cells))
@@ -97,7 +98,7 @@ def guessed(situation: Situation, cells: Cells, found: Posterior, bag: Histogram
     if len(better.cell):
         touched = np.unique(better.cell)
         best[touched] = _largest(better.cell, better.value, better.likely, len(cells))[touched]
-    return common[situation.owner], best[cells.of]
+    return common[situation.class_of], best[cells.of]
 
 
 def _largest(owner: IntArray, value: IntArray, amount: FloatArray, owners: int) -> IntArray:

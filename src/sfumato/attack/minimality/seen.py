@@ -13,7 +13,7 @@ from sfumato.attack.minimality.nodes import Nodes, cells_of
 from sfumato.attack.minimality.situation import Situation
 from sfumato.attack.minimality.world import Limits, Worlds, truth
 from sfumato.attack.minimality.worlds import worlds
-from sfumato.classes import BoolArray
+from sfumato.core.arrays import BoolArray
 
 _ENOUGH = 10
 """Of fewer worlds that fit nothing is concluded."""

@@ -25,5 +25,5 @@ def _largest(told: Told, protected: tuple[str, ...] | None) -> float:
     """The largest share of a class that a protected value has."""
     bag = told.bag
     about = np.array([protected is None or text in protected for text in bag.domain.values], dtype=np.bool_)
-    share = bag.count / told.sizes[bag.owner]
+    share = bag.count / told.sizes[bag.class_of]
     return float(share[about[bag.value]].max(initial=0.0))

@@ -6,9 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Domain, Histogram, IntArray, tally
-from sfumato.encode import Attribute, Encoded
-from sfumato.keys import number, pack
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.classes import Histogram, SensitiveDomain, count_values
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.policy import Policy
 from sfumato.recode import Recoding
 from sfumato.recode.evaluate import Requirement
@@ -26,24 +27,24 @@ class Situation:
     sensitive columns that a requirement looks at, and `persons` those of individuals.
     """
 
-    encoded: Encoded
+    encoded: EncodedTable
     recoding: Recoding
     requirement: Requirement
     sheets: Sheets
     rows: IntArray
-    owner: IntArray
+    class_of: IntArray
     published: int
 
     @classmethod
     def of(
-        cls, encoded: Encoded, recoding: Recoding, policy: Policy, *, most: int, rng: np.random.Generator
+        cls, encoded: EncodedTable, recoding: Recoding, policy: Policy, *, most: int, rng: np.random.Generator
     ) -> "Situation":
         """The published rows; of a larger table those of classes drawn at random, `most` rows at most.
 
         Whoever knows the policy knows what could not have been told more exactly, so that it is no alternative.
         """
         encoded, recoding = encoded.permitted, raised(recoding, encoded, back=True)
-        owner = recoding.owner
+        owner = recoding.class_of
         sizes = np.bincount(owner[owner >= 0])
         drawn = rng.permutation(np.flatnonzero(sizes <= most))
         chosen = np.zeros(len(sizes) + 1, dtype=np.bool_)  # the last one for those that are suppressed
@@ -63,7 +64,7 @@ class Situation:
     @cached_property
     def sizes(self) -> IntArray:
         """Rows of each class."""
-        return np.bincount(self.owner)
+        return np.bincount(self.class_of)
 
     @property
     def classes(self) -> int:
@@ -71,7 +72,7 @@ class Situation:
         return len(self.sizes)
 
     @property
-    def quasi(self) -> tuple[Attribute, ...]:
+    def quasi(self) -> tuple[QuasiIdentifier, ...]:
         """The quasi-identifiers."""
         return self.encoded.quasi
 
@@ -81,7 +82,7 @@ class Situation:
         return tuple(name for sheet in self.sheets for name in sheet)
 
     @property
-    def domains(self) -> Mapping[str, Domain]:
+    def domains(self) -> Mapping[str, SensitiveDomain]:
         """What the models know of these columns."""
         return self.encoded.domains
 
@@ -94,7 +95,7 @@ class Situation:
     def contents(self) -> IntArray:
         """All true values of a row as one number."""
         widths = [len(self.domains[name].values) for name in self.columns]
-        return number(pack(list(self.values.values()), widths))[0]
+        return number_tuples(pack_tuples(list(self.values.values()), widths))[0]
 
     @cached_property
     def persons(self) -> IntArray | None:
@@ -105,15 +106,15 @@ class Situation:
     def bag(self, column: str) -> Histogram:
         """How often each value of any sensitive column stands in each class."""
         there = self.encoded.sensitive[column]
-        domain = Domain(there.texts, np.bincount(there.codes, minlength=there.width))
-        return tally(self.owner, there.codes[self.rows].astype(np.int64), np.ones_like(self.owner), domain)
+        domain = SensitiveDomain(there.texts, np.bincount(there.codes, minlength=there.width))
+        return count_values(self.class_of, there.codes[self.rows].astype(np.int64), np.ones_like(self.class_of), domain)
 
     def of_classes(self, chosen: BoolArray) -> IntArray:
         """The places of the rows of some classes."""
-        return np.flatnonzero(chosen[self.owner])
+        return np.flatnonzero(chosen[self.class_of])
 
 
-def _sheets(encoded: Encoded, policy: Policy) -> Sheets:
+def _sheets(encoded: EncodedTable, policy: Policy) -> Sheets:
     asked = [name for name in encoded.sensitive if name in encoded.domains]
     if policy.publish.split and policy.publish.ss == "apart":
         return tuple((name,) for name in asked)

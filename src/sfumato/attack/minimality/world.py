@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.attack.minimality.cells import Cells
 from sfumato.attack.minimality.situation import Situation
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Limits:
 def truth(situation: Situation, cells: Cells) -> Worlds:
     """The world that is, of all classes."""
     home, none = np.arange(situation.classes), np.zeros(situation.classes, dtype=np.bool_)
-    return Worlds(home, situation.owner, cells.of, situation.values, situation.persons, none, none)
+    return Worlds(home, situation.class_of, cells.of, situation.values, situation.persons, none, none)
 
 
 def none(situation: Situation) -> Worlds:

@@ -7,7 +7,7 @@ from sfumato.attack.minimality.counted import every, few
 from sfumato.attack.minimality.drawn import some
 from sfumato.attack.minimality.situation import Situation
 from sfumato.attack.minimality.world import Limits, Worlds, joined
-from sfumato.classes import BoolArray
+from sfumato.core.arrays import BoolArray
 
 
 def worlds(situation: Situation, cells: Cells, chosen: BoolArray, limits: Limits) -> Worlds:

@@ -78,7 +78,7 @@ def _classes(name: str, found: "Skewed", released: "Released") -> object:
 
     table = Table("class", "rows", name, "table", "class", title="the classes that tell most", title_justify="left")
     for one in found.top:
-        line = int((released.owner == one.place).argmax())
+        line = int((released.class_of == one.place).argmax())
         labels = ", ".join(f"{key} {label(column.texts[column.codes[line]])}" for key, column in released.quasi.items())
         shown = "(two tables: no labels)" if released.account.split else labels
         most = one.most

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.hierarchy.base import ROOT, Label
 from sfumato.matching.labels.side import MASK, MEANS, VALUES, Side
 from sfumato.matching.labels.spanned import spanned, spans_of

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.segments import expand_ranges
 from sfumato.hierarchy.base import ROOT, Label
-from sfumato.keys import opened
 from sfumato.matching.labels.side import DATES, MEANS, NUMBERS, VALUES, Side
 from sfumato.matching.labels.spans import Reader, Span, days, endless, masked, numbers, whole
 
@@ -35,7 +35,7 @@ class _Line:
     def only(self, places: IntArray) -> "_Line":
         """The spans of some labels."""
         ends = np.append(self.first, len(self.low))
-        label, chosen = opened(ends[places], ends[places + 1])
+        label, chosen = expand_ranges(ends[places], ends[places + 1])
         first = np.searchsorted(label, np.arange(len(places)))
         low, high, least, most = (part[chosen] for part in (self.low, self.high, self.least, self.most))
         return _Line(first, low, high, least, most, self.every[places])

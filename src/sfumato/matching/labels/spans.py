@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import ceil, floor, inf
 from typing import Any, NamedTuple
 
+from sfumato.core.numbers import read_decimal
 from sfumato.hierarchy.base import ROOT
-from sfumato.hierarchy.exact import ratio
 from sfumato.hierarchy.range_labels import read_range
 from sfumato.queries.entry import Entry
 from sfumato.queries.labels.calendar import Calendar
@@ -42,7 +42,7 @@ def numbers(text: str) -> Span | None:
     >>> numbers("35-39"), numbers("[1.5, 2)"), numbers("old")
     (Span(low=Fraction(35, 1), high=Fraction(39, 1), open=False, ...), Span(..., open=True, ...), None)
     """
-    exact = ratio(text)
+    exact = read_decimal(text)
     if exact is not None:
         return Span(Fraction(*exact), Fraction(*exact))
     try:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Domain, FloatArray, Histogram, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import Histogram, SensitiveDomain
 from sfumato.models.counts import TOLERANCE
 
 
@@ -16,7 +17,7 @@ class Distance(ABC):
     All but `of` have a default; a distance that is dear to compute answers the others by bounds.
     """
 
-    domain: Domain
+    domain: SensitiveDomain
 
     @abstractmethod
     def of(self, lines: Histogram, sizes: IntArray) -> FloatArray:
@@ -47,7 +48,7 @@ class Distance(ABC):
 
 def shares(lines: Histogram, sizes: IntArray) -> FloatArray:
     """The share that each line's value has in its class."""
-    part: FloatArray = lines.count / sizes[lines.owner]
+    part: FloatArray = lines.count / sizes[lines.class_of]
     return part
 
 
@@ -55,5 +56,5 @@ def in_order(lines: Histogram, rank: IntArray) -> Histogram:
     """The lines sorted by class and then by the rank of their value."""
     if (np.diff(rank) >= 0).all():  # the order they are in already
         return lines
-    order = np.argsort(lines.owner * (int(rank.max()) + 1) + rank[lines.value], kind="stable")
-    return Histogram(lines.owner[order], lines.value[order], lines.count[order], lines.domain)
+    order = np.argsort(lines.class_of * (int(rank.max()) + 1) + rank[lines.value], kind="stable")
+    return Histogram(lines.class_of[order], lines.value[order], lines.count[order], lines.domain)

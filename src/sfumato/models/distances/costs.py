@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.classes import FloatArray
+from sfumato.core.arrays import FloatArray
 from sfumato.errors import PolicyError, listing
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Domain, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import SensitiveDomain
 from sfumato.models.distances.base import Distance
 from sfumato.models.distances.costs import Costs
 from sfumato.models.distances.line import Line
@@ -10,10 +11,10 @@ from sfumato.models.distances.transport import Transport
 from sfumato.models.distances.tree import Tree
 
 
-def general(domain: Domain, costs: Costs) -> Distance:
+def general(domain: SensitiveDomain, costs: Costs) -> Distance:
     """A line or a tree (uniform costs among them) where the costs are one; else linear programs.
 
-    >>> domain = Domain(("a", "b", "c"), np.array([1, 1, 1]))
+    >>> domain = SensitiveDomain(("a", "b", "c"), np.array([1, 1, 1]))
     >>> type(general(domain, Costs({("a", "b"): 1, ("b", "c"): 2, ("a", "c"): 3}))).__name__
     'Line'
     """
@@ -21,14 +22,14 @@ def general(domain: Domain, costs: Costs) -> Distance:
     return as_line(domain, table) or as_tree(domain, table) or Transport(domain, table)
 
 
-def as_line(domain: Domain, table: FloatArray) -> Line | None:
+def as_line(domain: SensitiveDomain, table: FloatArray) -> Line | None:
     """The line whose lengths are the costs, if there is one: seen from an end, a place is a distance."""
     end = table[int(table[0].argmax())]
     fits = np.allclose(np.abs(end[:, None] - end), table, rtol=0, atol=1e-12 * table.max())
     return Line(domain, positions=end) if fits else None
 
 
-def as_tree(domain: Domain, table: FloatArray) -> Tree | None:
+def as_tree(domain: SensitiveDomain, table: FloatArray) -> Tree | None:
     """The tree whose heights are the costs, if there is one.
 
     There is one if "no farther than h" is an equivalence for every height h; its classes are the nodes

@@ -5,9 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import Domain, FloatArray, Histogram, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.classes import Histogram, SensitiveDomain
+from sfumato.core.segments import run_starts, sum_by_group
 from sfumato.errors import PolicyError
-from sfumato.models.counts import starts, summed
 from sfumato.models.distances.base import Distance, in_order
 
 
@@ -21,7 +22,7 @@ class Line(Distance):
     share grows, so the terms change sign once: two look-ups in running sums per step do, and nothing
     dense is ever made, however many classes and values there are.
 
-    >>> domain = Domain(("a", "b", "c"), np.array([1, 1, 1]))
+    >>> domain = SensitiveDomain(("a", "b", "c"), np.array([1, 1, 1]))
     >>> line = Line(domain, positions=np.array([0.0, 0.5, 1.0]))
     >>> line.of(Histogram(np.array([0]), np.array([0]), np.array([2]), domain), np.array([2]))
     array([0.5])
@@ -50,13 +51,13 @@ class Line(Distance):
     def of(self, lines: Histogram, sizes: IntArray) -> FloatArray:
         """The distance of each class."""
         lines = in_order(lines, self._place)
-        here, first = self._place[lines.value], starts(lines.owner)
-        level = _cumulative(lines, first) / sizes[lines.owner]
+        here, first = self._place[lines.value], run_starts(lines.class_of)
+        level = _cumulative(lines, first) / sizes[lines.class_of]
         there = np.roll(here, -1)
         there[np.roll(first, -1) - 1] = len(self._stops) - 1  # the last value of a class lasts to the end
         work = self._between(here, there, level)
         work[first] += self._running[here[first]]  # before its first value the class has nothing
-        return summed(lines.owner, work, len(sizes))
+        return sum_by_group(lines.class_of, work, len(sizes))
 
     def _between(self, here: IntArray, there: IntArray, level: FloatArray) -> FloatArray:
         """The work in the gaps between two stops, where the class's cumulative share is `level`."""
@@ -74,7 +75,7 @@ def _cumulative(lines: Histogram, first: IntArray) -> IntArray:
     return total - np.repeat(total[first] - lines.count[first], lengths)
 
 
-def ordered(domain: Domain) -> Line:
+def ordered(domain: SensitiveDomain) -> Line:
     """The line on which neighbouring values are equally far apart, and the ends at distance 1."""
     if domain.ranks is None:
         raise PolicyError(

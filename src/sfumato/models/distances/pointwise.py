@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from sfumato.classes import FloatArray, Histogram, IntArray
-from sfumato.models.counts import summed
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.classes import Histogram
+from sfumato.core.segments import sum_by_group
 from sfumato.models.distances.base import Distance, shares
 
 
@@ -13,8 +14,8 @@ class Variational(Distance):
     Both distributions sum to 1, so what one has too much the other has too little, and the surplus alone
     is half the sum: only values that occur in the class count.
 
-    >>> from sfumato.classes import Classes
-    >>> classes = Classes.of([0, 0, 1, 1], illness=["HIV", "flu", "flu", "flu"])
+    >>> from sfumato.core.classes import EquivalenceClasses
+    >>> classes = EquivalenceClasses.of([0, 0, 1, 1], illness=["HIV", "flu", "flu", "flu"])
     >>> lines = classes.sensitive["illness"]
     >>> Variational(lines.domain).of(lines, classes.sizes)
     array([0.25, 0.25])
@@ -23,14 +24,14 @@ class Variational(Distance):
     def of(self, lines: Histogram, sizes: IntArray) -> FloatArray:
         """The surplus of each class."""
         surplus = shares(lines, sizes) - self.domain.shares[lines.value]
-        return summed(lines.owner, np.maximum(surplus, 0.0), len(sizes))
+        return sum_by_group(lines.class_of, np.maximum(surplus, 0.0), len(sizes))
 
 
 class KullbackLeibler(Distance):
     """The relative entropy of the class, in natural units.
 
-    >>> from sfumato.classes import Classes
-    >>> classes = Classes.of([0, 1], illness=["HIV", "flu"])
+    >>> from sfumato.core.classes import EquivalenceClasses
+    >>> classes = EquivalenceClasses.of([0, 1], illness=["HIV", "flu"])
     >>> lines = classes.sensitive["illness"]
     >>> KullbackLeibler(lines.domain).of(lines, classes.sizes).round(4)
     array([0.6931, 0.6931])
@@ -42,4 +43,4 @@ class KullbackLeibler(Distance):
         # A value that the table lacks is infinitely far; only a foreign domain can say so.
         with np.errstate(divide="ignore"):
             terms = part * np.log(part / whole)
-        return np.maximum(summed(lines.owner, terms, len(sizes)), 0.0)
+        return np.maximum(sum_by_group(lines.class_of, terms, len(sizes)), 0.0)

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, Histogram, IntArray
-from sfumato.models.counts import TOLERANCE, summed
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import Histogram
+from sfumato.core.segments import sum_by_group
+from sfumato.models.counts import TOLERANCE
 from sfumato.models.distances.base import Distance, shares
 from sfumato.models.distances.pointwise import Variational
 
@@ -25,8 +27,8 @@ class Transport(Distance):
     the variational distance times the largest cost bounds, and the average over the class's values of
     their own distances.
 
-    >>> from sfumato.classes import Domain
-    >>> domain = Domain(("a", "b", "c"), np.array([2, 1, 1]))
+    >>> from sfumato.core.classes import SensitiveDomain
+    >>> domain = SensitiveDomain(("a", "b", "c"), np.array([2, 1, 1]))
     >>> way = Transport(domain, costs=np.array([[0, 1, 2], [2, 0, 1], [1, 2, 0]], dtype=float))
     >>> way.of(Histogram(np.array([0]), np.array([0]), np.array([2]), domain), np.array([2])).round(9)
     array([0.75])
@@ -78,13 +80,15 @@ class Transport(Distance):
         return np.asarray(self.costs @ self.domain.shares, dtype=np.float64)
 
     def _at_most(self, lines: Histogram, sizes: IntArray) -> FloatArray:
-        average: FloatArray = summed(lines.owner, shares(lines, sizes) * self.points()[lines.value], len(sizes))
+        average: FloatArray = sum_by_group(
+            lines.class_of, shares(lines, sizes) * self.points()[lines.value], len(sizes)
+        )
         most: FloatArray = np.minimum(average, Variational(self.domain).of(lines, sizes) * self.costs.max())
         return most
 
     def _gain(self, potential: FloatArray, lines: Histogram, sizes: IntArray) -> FloatArray:
         level = potential @ self.domain.shares
-        return summed(lines.owner, shares(lines, sizes) * (potential[lines.value] - level), len(sizes))
+        return sum_by_group(lines.class_of, shares(lines, sizes) * (potential[lines.value] - level), len(sizes))
 
     def _exact(self, lines: Histogram, begin: int, end: int) -> float:
         value, count = lines.value[begin:end], lines.count[begin:end]
@@ -93,7 +97,7 @@ class Transport(Distance):
         if name not in self._solved:
             if len(self._solved) >= KEPT:
                 self._solved.clear()
-            self._solved[name] = self._program(summed(value, count / count.sum(), len(self.costs)))
+            self._solved[name] = self._program(sum_by_group(value, count / count.sum(), len(self.costs)))
         return self._solved[name]
 
     def _program(self, part: FloatArray) -> float:
@@ -112,7 +116,7 @@ class Transport(Distance):
 
 def _bounds(lines: Histogram, classes: int) -> IntArray:
     """The first line of each class and the one after its last."""
-    ends = np.searchsorted(lines.owner, np.arange(classes + 1))
+    ends = np.searchsorted(lines.class_of, np.arange(classes + 1))
     return np.stack([ends[:-1], ends[1:]], axis=1)
 
 

@@ -5,9 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import Domain, FloatArray, Histogram, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.classes import Histogram, SensitiveDomain
+from sfumato.core.segments import run_starts, sum_by_group
 from sfumato.errors import PolicyError
-from sfumato.models.counts import starts, summed
 from sfumato.models.distances.base import Distance, in_order
 
 
@@ -24,7 +25,7 @@ class Tree(Distance):
     on; what is left in a node is then its surplus or its lack alone, and what crosses nodes at a level
     is the variational distance of that level, at all levels at once.
 
-    >>> domain = Domain(("a", "b", "c"), np.array([1, 1, 2]))
+    >>> domain = SensitiveDomain(("a", "b", "c"), np.array([1, 1, 2]))
     >>> tree = Tree(domain, nodes=np.array([[0, 0], [1, 0], [2, 1]]), heights=np.array([0.5, 0.5]))
     >>> tree.of(Histogram(np.array([0]), np.array([0]), np.array([2]), domain), np.array([2]))
     array([0.625])
@@ -51,16 +52,16 @@ class Tree(Distance):
         """The variational distance of each class over the nodes of one level."""
         code = np.unique(nodes, return_inverse=True)[1]
         node = code[lines.value]
-        first = starts(lines.owner * (int(code.max()) + 1) + node)
+        first = run_starts(lines.class_of * (int(code.max()) + 1) + node)
         if not len(first):
             return np.zeros(len(sizes))
-        owner = lines.owner[first]
+        owner = lines.class_of[first]
         share = np.add.reduceat(lines.count, first) / sizes[owner]
         surplus = share - np.bincount(code, self.domain.shares)[node[first]]
-        return summed(owner, np.maximum(surplus, 0.0), len(sizes))
+        return sum_by_group(owner, np.maximum(surplus, 0.0), len(sizes))
 
 
-def hierarchical(domain: Domain) -> Tree:
+def hierarchical(domain: SensitiveDomain) -> Tree:
     """The tree of the column's hierarchy, all levels equally high and the root at height 1."""
     if domain.ancestors is None:
         raise PolicyError("distance emd-hierarchical needs a hierarchy of the column", key="distance")

@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.datasets import adult_policy, synthetic_adult, synthetic_adult_policy
 from sfumato.datasets.adult_policies import QUASI
-from sfumato.encode import Encoded
+from sfumato.encode import EncodedTable
 from sfumato.papers.rows import Rows
 from sfumato.policy import Policy
 from sfumato.recode import recode
@@ -93,7 +93,7 @@ def measured(adult: Adult, point: Point, algorithm: Algorithm, *, repeat: int) -
     }
 
 
-def _seconds(encoded: Encoded, policy: Policy) -> float:
+def _seconds(encoded: EncodedTable, policy: Policy) -> float:
     """From the encoded table to a label for every cell, which is what the algorithms differ in."""
     start = time.perf_counter()
     recode(encoded, policy)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 from sfumato.datasets import repeated
 from sfumato.datasets.repeated import ID
 from sfumato.papers.identity.points import COMMON, Point
@@ -37,7 +37,7 @@ class Experiment:
         """The figures of a point's verified release."""
         table = self.table(point.rpi)
         release = anonymize(table, self.document(point.privacy, point.method.search))
-        rows, persons = groups_of(release.recoding.owner, table.column(ID).to_numpy())
+        rows, persons = groups_of(release.recoding.class_of, table.column(ID).to_numpy())
         k = dict(point.keys).get("k", 0)
         return {
             **point.said,

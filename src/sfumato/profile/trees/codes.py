@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow.compute as pc
 
-from sfumato.arrow import to_numpy
+from sfumato.core.arrow import numpy_numbers
 from sfumato.profile.facts import Facts
 from sfumato.profile.trees.groups import group_tree
 from sfumato.profile.trees.tree import SUPPRESS, Tree
@@ -24,7 +24,7 @@ def code_tree(facts: Facts, k: int, nulls: tuple[str, ...]) -> Tree:
     """
     if facts.values.distinct <= _FEW_VALUES:
         return SUPPRESS
-    lengths = to_numpy(pc.utf8_length(facts.values.texts)).astype(np.int64)
+    lengths = numpy_numbers(pc.utf8_length(facts.values.texts)).astype(np.int64)
     if lengths.max() > _LONGEST or not _maskable(facts):
         return group_tree(facts, k, nulls)
     rows = np.bincount(lengths, weights=facts.values.counts)

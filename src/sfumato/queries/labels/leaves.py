@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.arrow import texts
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.arrow import arrow_texts
 
 Leaf = str | None
 
@@ -56,7 +56,7 @@ def of_texts(found: Sequence[Sequence[Leaf]]) -> Leaves:
     flat = [leaf for leaves in found for leaf in leaves]
     kind = _kind(flat)
     if kind is None:
-        return Leaves(owner, texts(flat), number=False)
+        return Leaves(owner, arrow_texts(flat), number=False)
     missing = np.array([leaf is None for leaf in flat], dtype=bool)
     typed = np.array(["0" if leaf is None else leaf for leaf in flat], dtype=np.str_).astype(kind)
     return Leaves(owner, _nullable(typed, missing), number=True)

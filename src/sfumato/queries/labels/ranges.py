@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.hierarchy.exact import ratio
+from sfumato.core.numbers import read_decimal
 from sfumato.hierarchy.range_labels import Bounds, read_range
 from sfumato.queries.labels.leaves import Leaf, Leaves, of_numbers
 
@@ -44,7 +44,7 @@ def _bounds(label: Leaf) -> Bounds | None:
     """What a label covers: a number itself, as it may be written in any way, or a range."""
     if label is None:
         return None
-    exact = ratio(label)
+    exact = read_decimal(label)
     if exact is not None:
         return Bounds(Fraction(*exact), Fraction(*exact), closed=True)
     try:

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.arrow import numbers, to_numpy
-from sfumato.classes import IntArray
-from sfumato.encode import Encoded
-from sfumato.keys import narrow, pack
+from sfumato.core.arrays import IntArray, narrow_codes
+from sfumato.core.arrow import arrow_numbers, numpy_numbers
+from sfumato.core.keys import pack_tuples
+from sfumato.encode import EncodedTable
 from sfumato.recode.local.axes import Shown
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
@@ -30,7 +30,7 @@ def applied(problem: Problem, parts: Parts, algorithm: str) -> Recoding:
     return Recoding(algorithm, labels, kept, problem.count(parts))
 
 
-def groups_of_rows(encoded: Encoded, parts: Parts) -> IntArray:
+def groups_of_rows(encoded: EncodedTable, parts: Parts) -> IntArray:
     """The group of each row, -1 where it is suppressed; parts are joined."""
     tuples = _tuples_of_rows(encoded)
     first = np.searchsorted(parts.of, np.arange(len(encoded.tuples)))
@@ -51,25 +51,25 @@ def _dealt(parts: Parts) -> IntArray:
     return dealt
 
 
-def _tuples_of_rows(encoded: Encoded) -> IntArray:
+def _tuples_of_rows(encoded: EncodedTable) -> IntArray:
     """The tuple of each row."""
     known = encoded.sensitive if encoded.individual is None else {encoded.individual.name: encoded.individual}
     others = [encoded.sensitive[name] if name in encoded.sensitive else known[name] for name in encoded.tuples.others]
     columns = [attribute.column for attribute in encoded.quasi] + others
-    packed = pack([column.codes for column in columns], [column.width for column in columns])
+    packed = pack_tuples([column.codes for column in columns], [column.width for column in columns])
     return np.searchsorted(encoded.tuples.packed.keys, packed.keys)
 
 
-def _in_order(encoded: Encoded, rows: IntArray, tuples: IntArray) -> IntArray:
+def _in_order(encoded: EncodedTable, rows: IntArray, tuples: IntArray) -> IntArray:
     """The rows sorted by their tuple and then by all that is published of them besides."""
-    rest: dict[str, Any] = {"tuple": numbers(tuples[rows])}
+    rest: dict[str, Any] = {"tuple": arrow_numbers(tuples[rows])}
     for name, column in encoded.sensitive.items():
         if name not in encoded.domains:
-            rest[f"s {name}"] = numbers(column.codes[rows])
+            rest[f"s {name}"] = arrow_numbers(column.codes[rows])
     for name, values in encoded.plain.items():
-        rest[f"p {name}"] = _sortable(values.take(numbers(rows)))
+        rest[f"p {name}"] = _sortable(values.take(arrow_numbers(rows)))
     order = pc.sort_indices(pa.table(rest), sort_keys=[(name, "ascending") for name in rest])
-    found: IntArray = rows[to_numpy(order)]
+    found: IntArray = rows[numpy_numbers(order)]
     return found
 
 
@@ -79,6 +79,6 @@ def _sortable(values: Any) -> Any:
 
 
 def _labels(shown: Shown, group: IntArray) -> Labels:
-    lift = narrow(shown.codes, len(shown.texts))
+    lift = narrow_codes(shown.codes, len(shown.texts))
     codes = lift.take(np.maximum(group, 0))
     return Labels(codes, shown.texts, shown.loss, shown.climbed, None)

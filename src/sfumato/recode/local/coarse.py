@@ -7,14 +7,12 @@ such columns are coded anew, by interval.
 
 from dataclasses import replace
 
-from sfumato.classes import IntArray
-from sfumato.coding import Coded
-from sfumato.encode import Attribute, Encoded, distinct
+from sfumato.core.arrays import IntArray, narrow_codes
+from sfumato.encode import CodedColumn, EncodedTable, QuasiIdentifier, count_distinct_tuples
 from sfumato.hierarchy.base import build
-from sfumato.keys import narrow
 
 
-def coarse(encoded: Encoded, places: dict[int, IntArray]) -> Encoded:
+def coarse(encoded: EncodedTable, places: dict[int, IntArray]) -> EncodedTable:
     """The table with some attributes, by number, coded by the place of each of their values."""
     if not places:
         return encoded
@@ -23,12 +21,12 @@ def coarse(encoded: Encoded, places: dict[int, IntArray]) -> Encoded:
     others = {name: encoded.sensitive[name] for name in encoded.domains if name in encoded.sensitive}
     if person is not None:
         others[person.name] = person
-    return replace(encoded, quasi=quasi, tuples=distinct(quasi, others))
+    return replace(encoded, quasi=quasi, tuples=count_distinct_tuples(quasi, others))
 
 
-def _placed(attribute: Attribute, place: IntArray) -> Attribute:
+def _placed(attribute: QuasiIdentifier, place: IntArray) -> QuasiIdentifier:
     width = int(place.max(initial=0)) + 1
     names = tuple(str(number) for number in range(width))
-    codes = narrow(place, width).take(attribute.column.codes)
-    column = Coded(attribute.name, codes, names, attribute.column.values)
+    codes = narrow_codes(place, width).take(attribute.column.codes)
+    column = CodedColumn(attribute.name, codes, names, attribute.column.values)
     return replace(attribute, column=column, hierarchy=build([names]))

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.keys import starts
-from sfumato.linked import Linked, linked
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.linked_persons import LinkedPersons, linked_persons
+from sfumato.core.segments import run_starts
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.settle import combined, settled
@@ -24,7 +24,7 @@ def gathered(problem: Problem, parts: Parts) -> Parts | None:
     """Classes that pass, each person's set of them shared by as many persons as it has to be; nothing if none are."""
     least = problem.requirement.linked
     while least > 1:
-        found = linked(problem.count(parts))
+        found = linked_persons(problem.count(parts))
         if found.fewest >= least:
             break
         if parts.groups == 1:
@@ -33,7 +33,7 @@ def gathered(problem: Problem, parts: Parts) -> Parts | None:
     return parts
 
 
-def _rare(problem: Problem, found: Linked, least: int) -> BoolArray:
+def _rare(problem: Problem, found: LinkedPersons, least: int) -> BoolArray:
     """By their code, the persons whose classes too few persons share."""
     rare = np.zeros(int(problem.persons.max()) + 1, dtype=np.bool_)
     rare[found.persons[found.sharing < least]] = True
@@ -52,7 +52,7 @@ class _Rows:
     def of(cls, lines: IntArray, person: IntArray) -> "_Rows":
         """Some lines, given the code of the person of each."""
         order = np.argsort(person, kind="stable")
-        first = starts(person[order]) if len(lines) else lines
+        first = run_starts(person[order]) if len(lines) else lines
         return cls(lines[order], first, np.repeat(np.arange(len(first)), np.diff(first, append=len(lines))))
 
 

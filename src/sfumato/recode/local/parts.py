@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 
 SUPPRESSED = -1
 """The group of rows that are not published."""

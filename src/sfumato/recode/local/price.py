@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.classes import FloatArray
-from sfumato.encode import Encoded
+from sfumato.core.arrays import FloatArray
+from sfumato.encode import EncodedTable
 from sfumato.recode.metric import Additive
 from sfumato.recode.metrics import METRICS, Ncp
 
@@ -22,7 +22,7 @@ class Price:
     breaks ties.
     """
 
-    def __init__(self, encoded: Encoded, metric: str) -> None:
+    def __init__(self, encoded: EncodedTable, metric: str) -> None:
         self.rows, self.metric = encoded.rows, metric
         chosen = METRICS[metric](encoded)
         self.additive: Additive = chosen if isinstance(chosen, Additive) else Ncp(encoded)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray, Histogram, IntArray, tally
-from sfumato.encode import Encoded
-from sfumato.keys import Codes, narrow
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, narrow_codes
+from sfumato.core.classes import EquivalenceClasses, Histogram, count_values
+from sfumato.encode import EncodedTable
 from sfumato.recode.evaluate import Requirement
 from sfumato.recode.local.axes import Axis, Members, Shown
 from sfumato.recode.local.bundles import Bag
@@ -30,12 +30,12 @@ class Problem:
     the table as it was before.
     """
 
-    encoded: Encoded
+    encoded: EncodedTable
     requirement: Requirement
     axes: tuple[Axis, ...]
     price: Price
     start: Parts
-    source: Encoded
+    source: EncodedTable
     bags: Mapping[str, Bag]
     whole: bool
 
@@ -44,21 +44,23 @@ class Problem:
         """Rows of each tuple."""
         return self.encoded.tuples.counts
 
-    def count(self, parts: Parts) -> Classes:
+    def count(self, parts: Parts) -> EquivalenceClasses:
         """The groups as a model sees them."""
         if (parts.group < 0).any():
             parts = parts.only(parts.group >= 0)
         histograms = {name: self._histogram(parts, name) for name in self.encoded.domains}
         person = self.encoded.individual
         people = histograms.pop(person.name) if person else None
-        return Classes(parts.sizes, histograms, people)
+        return EquivalenceClasses(parts.sizes, histograms, people)
 
     def _histogram(self, parts: Parts, name: str) -> Histogram:
         domain = self.encoded.domains[name]
         if name not in self.bags:
-            return tally(parts.group, self.encoded.tuples.others[name][parts.of].astype(np.int64), parts.rows, domain)
+            return count_values(
+                parts.group, self.encoded.tuples.others[name][parts.of].astype(np.int64), parts.rows, domain
+            )
         held = self.bags[name].of(parts.of)
-        return tally(parts.group.take(held.line), held.value, held.rows, domain)
+        return count_values(parts.group.take(held.line), held.value, held.rows, domain)
 
     @property
     def persons(self) -> Codes:
@@ -85,7 +87,7 @@ class Problem:
     def hulls(self, parts: Parts) -> Hulls:
         """The tightest hull of each group; no group may be empty."""
         kept = parts if (parts.group >= 0).all() else parts.only(parts.group >= 0)
-        order = np.argsort(narrow(kept.group, parts.groups), kind="stable")  # narrow numbers sort in linear time
+        order = np.argsort(narrow_codes(kept.group, parts.groups), kind="stable")  # narrow numbers sort in linear time
         starts = np.searchsorted(kept.group[order], np.arange(parts.groups))
         lines = kept.of[order]
         return [

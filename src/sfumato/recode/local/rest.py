@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.keys import number, pack
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 
@@ -57,7 +57,7 @@ class Rest:
         """Groups of equal labels as one."""
         attributes = self.problem.encoded.quasi
         widths = [len(one.hierarchy.labels[level]) for one, level in zip(attributes, levels, strict=True)]
-        into, groups = number(pack(labels, widths))
+        into, groups = number_tuples(pack_tuples(labels, widths))
         first = np.zeros(groups, dtype=np.int64)
         first[into] = np.arange(len(into))
         parts = replace(self.parts, group=into.take(self.parts.group), groups=groups)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sfumato.encode import Attribute, Encoded
+from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.hierarchy import Ranges, Sets
 from sfumato.models import AlphaDeassociation
 from sfumato.policy import Policy
@@ -41,7 +41,7 @@ _TRIED = 300_000
 """Tables of more different tuples are not tried with every algorithm."""
 
 
-def local(encoded: Encoded, policy: Policy, name: str, progress: Progress | None = None) -> Recoding | None:
+def local(encoded: EncodedTable, policy: Policy, name: str, progress: Progress | None = None) -> Recoding | None:
     """The recoding that a local algorithm finds, or nothing where the requirements cannot be met."""
     problem = begun(posed(encoded, policy))
     if problem is None:
@@ -104,7 +104,7 @@ def _grouped(problem: Problem, name: str, progress: Progress | None = None) -> P
     return settled(problem, problem.start if problem.start.groups > 1 else ALGORITHMS[name](problem, progress))
 
 
-def posed(encoded: Encoded, policy: Policy) -> Problem:
+def posed(encoded: EncodedTable, policy: Policy) -> Problem:
     """What the policy asks of the table; ranges of a partition are searched by interval, not by value."""
     spans = _partitions(encoded, policy)
     encoded = coarse(encoded, {place: axis.place for place, axis in spans.items()})
@@ -119,7 +119,7 @@ def posed(encoded: Encoded, policy: Policy) -> Problem:
     return Problem(encoded, requirement, axes, price, Parts.together(encoded.tuples.counts), source, bags, whole=whole)
 
 
-def _partitions(encoded: Encoded, policy: Policy) -> dict[int, RangeAxis]:
+def _partitions(encoded: EncodedTable, policy: Policy) -> dict[int, RangeAxis]:
     """The columns that are published as ranges of a partition, by their number."""
     if policy.publish.ranges != "partition":
         return {}
@@ -128,7 +128,7 @@ def _partitions(encoded: Encoded, policy: Policy) -> dict[int, RangeAxis]:
     return {i: RangeAxis(attribute, 1.0, shown="partition", least=least) for i, attribute in ranges.items()}
 
 
-def _axis(attribute: Attribute, place: int, price: Price, policy: Policy) -> Axis:
+def _axis(attribute: QuasiIdentifier, place: int, price: Price, policy: Policy) -> Axis:
     if isinstance(attribute.spec, Ranges):
         return RangeAxis(attribute, price.share(place), shown=policy.publish.ranges)
     if isinstance(attribute.spec, Sets):

@@ -8,8 +8,8 @@ one class passes (that is checked before any algorithm starts), so it ends with 
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.keys import number, pack
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Hulls, Problem
 from sfumato.recode.local.standing import Standing
@@ -46,7 +46,9 @@ def combined(problem: Problem, parts: Parts, passing: BoolArray, *, patient: boo
 def united(problem: Problem, parts: Parts) -> Parts:
     """The same with groups of equal labels as one."""
     shown = problem.shown(parts)
-    numbers, groups = number(pack([labels.codes for labels in shown], [len(labels.texts) for labels in shown]))
+    numbers, groups = number_tuples(
+        pack_tuples([labels.codes for labels in shown], [len(labels.texts) for labels in shown])
+    )
     return parts if groups == parts.groups else parts.merged(numbers)
 
 

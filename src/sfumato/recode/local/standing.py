@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Hulls, Problem
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.encode import Encoded
-from sfumato.keys import number, pack
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import EncodedTable
 from sfumato.recode.evaluate import Evaluator
 from sfumato.recode.lattice import Node
 from sfumato.recode.local.parts import SUPPRESSED, Parts
@@ -60,11 +60,11 @@ def at_node(problem: Problem, node: Node) -> Parts:
     return Parts(parts.of, parts.rows, group, parts.groups).numbered()
 
 
-def lifted(encoded: Encoded, node: Node) -> Parts:
+def lifted(encoded: EncodedTable, node: Node) -> Parts:
     """All tuples, grouped by their labels at a node."""
     codes, widths = [], []
     for attribute, column, level in zip(encoded.quasi, encoded.tuples.quasi, node, strict=True):
         codes.append(attribute.hierarchy.matrix[:, level].take(column))
         widths.append(len(attribute.hierarchy.labels[level]))
-    group, groups = number(pack(codes, widths))
+    group, groups = number_tuples(pack_tuples(codes, widths))
     return Parts.grouped(encoded.tuples.counts, group, groups)

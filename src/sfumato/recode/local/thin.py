@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import Classes, Histogram, IntArray
-from sfumato.coding import Coded
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import EquivalenceClasses, Histogram
+from sfumato.core.numbers import floor_times
+from sfumato.encode import CodedColumn
 from sfumato.models import IdentityAlphaBeta, Model
-from sfumato.models.exact import floor_times
 from sfumato.recode.local.parts import SUPPRESSED, Parts
 from sfumato.recode.local.problem import Problem
 
@@ -44,12 +45,12 @@ def thinned(problem: Problem) -> Parts | None:
             return None
 
 
-def _whole(problem: Problem, rows: IntArray) -> Classes:
+def _whole(problem: Problem, rows: IntArray) -> EquivalenceClasses:
     lines = np.flatnonzero(rows)
     return problem.count(Parts(lines, rows[lines], np.zeros(len(lines), dtype=np.int64), 1))
 
 
-def _excess(model: Model, whole: Classes, person: Coded | None) -> _Excess | None:
+def _excess(model: Model, whole: EquivalenceClasses, person: CodedColumn | None) -> _Excess | None:
     """The most frequent value that a model looks at: of those it protects, where it names some."""
     named = getattr(model, "values", None)
     found = []
@@ -62,7 +63,7 @@ def _excess(model: Model, whole: Classes, person: Coded | None) -> _Excess | Non
     return max(found, key=lambda excess: excess.rows, default=None)
 
 
-def _counted(model: Model, whole: Classes, person: Coded | None) -> dict[str, Histogram]:
+def _counted(model: Model, whole: EquivalenceClasses, person: CodedColumn | None) -> dict[str, Histogram]:
     """What a model objects to: values of its columns, or a person who has too many rows."""
     people = whole.individuals
     columns = {column: whole.sensitive[column] for column in model.looks_at}
@@ -72,7 +73,7 @@ def _counted(model: Model, whole: Classes, person: Coded | None) -> dict[str, Hi
     return {person.name: people} if many else columns
 
 
-def _enough(model: Model, whole: Classes, excess: _Excess, spare: int) -> int:
+def _enough(model: Model, whole: EquivalenceClasses, excess: _Excess, spare: int) -> int:
     """As few rows as let the model hold; or as many as make the value no more frequent than the next."""
     most = min(spare, excess.rows)
     low, high = 1, most + 1
@@ -82,16 +83,16 @@ def _enough(model: Model, whole: Classes, excess: _Excess, spare: int) -> int:
     return low if low <= most else min(max(excess.rows - excess.next, 1), most)
 
 
-def _less(whole: Classes, excess: _Excess, gone: int) -> Classes:
+def _less(whole: EquivalenceClasses, excess: _Excess, gone: int) -> EquivalenceClasses:
     """The table without so many rows of the value, as far as its own column tells."""
     lines = whole.sensitive.get(excess.column, whole.individuals)
     assert lines is not None  # noqa: S101 - the excess was counted in one of them; this tells the type checker
     count = lines.count - np.where(lines.value == excess.value, gone, 0)
     kept = count > 0
-    fewer = Histogram(lines.owner[kept], lines.value[kept], count[kept], lines.domain)
+    fewer = Histogram(lines.class_of[kept], lines.value[kept], count[kept], lines.domain)
     if excess.column not in whole.sensitive:
-        return Classes(whole.sizes - gone, whole.sensitive, fewer)
-    return Classes(whole.sizes - gone, {**whole.sensitive, excess.column: fewer}, whole.individuals)
+        return EquivalenceClasses(whole.sizes - gone, whole.sensitive, fewer)
+    return EquivalenceClasses(whole.sizes - gone, {**whole.sensitive, excess.column: fewer}, whole.individuals)
 
 
 def _drop(problem: Problem, rows: IntArray, excess: _Excess, wanted: int) -> int:

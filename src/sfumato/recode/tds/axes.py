@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.encode import Attribute
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.encode import QuasiIdentifier
 from sfumato.hierarchy.base import Label
 from sfumato.recode.local.axes import RangeAxis
 from sfumato.recode.tds.score import Score
@@ -40,7 +40,7 @@ class Shown(NamedTuple):
 class Axis(ABC):
     """The nodes of a column, by number; 0 is the root."""
 
-    def __init__(self, attribute: Attribute) -> None:
+    def __init__(self, attribute: QuasiIdentifier) -> None:
         self.attribute, self.name, self.weight = attribute, attribute.name, attribute.weight
         self.leaves = attribute.column.width
 
@@ -56,7 +56,7 @@ class Axis(ABC):
 class TreeAxis(Axis):
     """A column with levels: nodes are its labels at each level, from the root down."""
 
-    def __init__(self, attribute: Attribute, score: Score) -> None:
+    def __init__(self, attribute: QuasiIdentifier, score: Score) -> None:
         super().__init__(attribute)
         self.tree, self.score = attribute.hierarchy, score
         number = {text: code for code, text in enumerate({text for level in self.tree.labels for text in level})}
@@ -105,7 +105,7 @@ class RangesAxis(Axis):
     NULL stands behind the last interval and is parted from the numbers before anything else.
     """
 
-    def __init__(self, attribute: Attribute, score: Score, spans: RangeAxis) -> None:
+    def __init__(self, attribute: QuasiIdentifier, score: Score, spans: RangeAxis) -> None:
         super().__init__(attribute)
         self.spans, self.score = spans, score
         self.counts = score.counts(attribute, spans.place, spans.null + 1)

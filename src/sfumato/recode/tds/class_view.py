@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sfumato.classes import Classes, IntArray, tally
-from sfumato.encode import Encoded
-from sfumato.keys import number, pack
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import EquivalenceClasses, count_values
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import EncodedTable
 from sfumato.recode.evaluate import Requirement
 from sfumato.recode.tds.axes import Split
 from sfumato.recode.tds.groups import Groups, Parted, renewed
@@ -18,7 +19,7 @@ _LESS_IS_WORSE = {"k", "l", "linked_k"}
 class ClassView(View):
     """Every different tuple, in classes by all quasi-identifiers."""
 
-    def __init__(self, encoded: Encoded, requirement: Requirement) -> None:
+    def __init__(self, encoded: EncodedTable, requirement: Requirement) -> None:
         self.encoded, self.requirement = encoded, requirement
         self.counts = encoded.tuples.counts
         self.leaves = dict(enumerate(encoded.tuples.quasi))
@@ -69,35 +70,37 @@ class ClassView(View):
     def regroup(self, cuts: Mapping[int, IntArray]) -> None:
         """The classes of other cuts, where nobody has kept them up to date."""
         nodes = [cuts[place][codes] for place, codes in self.leaves.items()]
-        of, count = number(pack(nodes, [int(each.max(initial=0)) + 1 for each in nodes]))
+        of, count = number_tuples(pack_tuples(nodes, [int(each.max(initial=0)) + 1 for each in nodes]))
         self.groups = Groups(of, count)
 
     @property
-    def published(self) -> tuple[IntArray, Classes]:
+    def published(self) -> tuple[IntArray, EquivalenceClasses]:
         """The class of each tuple, -1 where it fails; and the classes that do not."""
         everything = np.arange(len(self.counts))
         classes = self._classes(Parted(everything, self.groups.of, np.arange(self.groups.count)))
         passing = self.requirement.holds(classes)
         place = np.where(passing, np.cumsum(passing) - 1, -1)
-        return place[self.groups.of], classes.only(passing)
+        return place[self.groups.of], classes.select(passing)
 
-    def _classes(self, parted: Parted) -> Classes:
+    def _classes(self, parted: Parted) -> EquivalenceClasses:
         rows, size = self.counts[parted.tuples], len(parted.old)
         histograms = {
-            name: tally(parted.part, self.encoded.tuples.others[name][parted.tuples].astype(np.int64), rows, domain)
+            name: count_values(
+                parted.part, self.encoded.tuples.others[name][parted.tuples].astype(np.int64), rows, domain
+            )
             for name, domain in self.encoded.domains.items()
         }
         person = self.encoded.individual
         people = histograms.pop(person.name) if person else None
-        return Classes(np.bincount(parted.part, rows, size).astype(np.int64), histograms, people)
+        return EquivalenceClasses(np.bincount(parted.part, rows, size).astype(np.int64), histograms, people)
 
-    def _lost(self, classes: Classes) -> IntArray:
+    def _lost(self, classes: EquivalenceClasses) -> IntArray:
         """Rows of each class that fails."""
         return np.where(self.requirement.holds(classes), 0, classes.sizes)
 
-    def _figures(self, classes: Classes) -> dict[str, float]:
+    def _figures(self, classes: EquivalenceClasses) -> dict[str, float]:
         """What the classes that pass reach, by place of the model and key."""
-        passing = classes.only(self.requirement.holds(classes))
+        passing = classes.select(self.requirement.holds(classes))
         if not len(passing):
             return {}
         found: dict[str, float] = {}
@@ -119,4 +122,4 @@ class ClassView(View):
         groups.commit(parted)
         everything = np.arange(len(self.counts))
         classes = self._classes(Parted(everything, groups.of, np.arange(groups.count)))
-        return self.requirement.links(classes.only(self.requirement.holds(classes)))
+        return self.requirement.links(classes.select(self.requirement.holds(classes)))

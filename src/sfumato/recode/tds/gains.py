@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.encode import Encoded
-from sfumato.keys import count, pack
+from sfumato.core.arrays import IntArray
+from sfumato.core.keys import count_keys, pack_tuples
+from sfumato.encode import EncodedTable
 from sfumato.recode.tds.axes import Split
 from sfumato.recode.tds.groups import Groups, Parted
 from sfumato.recode.tds.score import Score
@@ -21,12 +21,14 @@ from sfumato.recode.tds.score import Score
 class Gains:
     """Different rows on the quasi-identifiers and the class column, in groups by the cuts."""
 
-    def __init__(self, encoded: Encoded, score: Score) -> None:
+    def __init__(self, encoded: EncodedTable, score: Score) -> None:
         self.score, self.all = score, encoded.rows
         columns = [(one.column.codes, one.column.width) for one in encoded.quasi]
         label = np.zeros(encoded.rows, dtype=np.int64) if score.label is None else score.label
-        packed = pack([*(codes for codes, _ in columns), label], [*(width for _, width in columns), score.classes])
-        counted = count(packed)
+        packed = pack_tuples(
+            [*(codes for codes, _ in columns), label], [*(width for _, width in columns), score.classes]
+        )
+        counted = count_keys(packed)
         *leaves, self.label = packed.unpack(counted.keys)
         self.rows, self.leaves = counted.counts, dict(enumerate(leaves))
         self.groups = Groups(np.zeros(len(self.rows), dtype=np.int64), 1)

@@ -5,8 +5,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.classes import IntArray
-from sfumato.keys import number, pack
+from sfumato.core.arrays import IntArray
+from sfumato.core.keys import number_tuples, pack_tuples
 
 Kind = TypeVar("Kind", np.int64, np.float64)
 
@@ -27,8 +27,8 @@ class Groups:
 
     def parted(self, tuples: IntArray, child: IntArray, children: int) -> Parted:
         """Some tuples, parted by their groups and a number each."""
-        packed = pack([self.of[tuples], child], [self.count, max(children, 1)])
-        part, parts = number(packed)
+        packed = pack_tuples([self.of[tuples], child], [self.count, max(children, 1)])
+        part, parts = number_tuples(packed)
         keys = np.empty(parts, dtype=np.int64)
         keys[part] = packed.keys
         return Parted(tuples, part, packed.unpack(keys)[0])

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.keys import count, number, pack
+from sfumato.core.arrays import IntArray
+from sfumato.core.keys import count_keys, number_tuples, pack_tuples
 from sfumato.previous import Asked, Judged, Lines, Pairs
 from sfumato.recode.tds.axes import Split
 from sfumato.recode.tds.groups import Groups, Parted, renewed
@@ -23,16 +23,16 @@ class LinkView(View):
         inside = [name for name in asked.x if name in quasi]
         own = [codes_of(star, name) for name in asked.x]
         columns = [*own, (matching.rows_at, matching.size), (asked.y, asked.ys)]
-        packed = pack([codes for codes, _ in columns], [width for _, width in columns])
-        counted = count(packed)
+        packed = pack_tuples([codes for codes, _ in columns], [width for _, width in columns])
+        counted = count_keys(packed)
         *codes, self.record, self.y = packed.unpack(counted.keys)
         self.rows, known = counted.counts, dict(zip(asked.x, codes, strict=True))
         self.x = {quasi[name] for name in inside}
         self.leaves = {quasi[name]: known[name] for name in inside}
         self.leaves |= {quasi[n]: matching.tuples[n][self.record] for n in matching.axes if n not in inside}
         fixed = [name for name in asked.x if name not in quasi]
-        start = pack([known[name] for name in fixed], [codes_of(star, name)[1] for name in fixed])
-        of, many = number(start) if fixed else (np.zeros(len(self.rows), dtype=np.int64), 1)
+        start = pack_tuples([known[name] for name in fixed], [codes_of(star, name)[1] for name in fixed])
+        of, many = number_tuples(start) if fixed else (np.zeros(len(self.rows), dtype=np.int64), 1)
         self.groups = Groups(of, many)
         self._begin()
 

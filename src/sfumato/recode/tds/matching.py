@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.keys import Codes, count, pack
+from sfumato.core.arrays import Codes, IntArray
+from sfumato.core.keys import count_keys, pack_tuples
 from sfumato.previous import History, Matcher, Pairs, Star
 from sfumato.recode.tds.axes import Split, TreeAxis
 from sfumato.recode.tds.groups import Groups, Parted
@@ -34,8 +34,8 @@ class Matching:
         self.places = {place: axis.name for place, axis in axes.items() if axis.name in self.star.matched}
         columns = [codes_of(self.star, name) for name in self.star.matched]
         self.widths = [width for _, width in columns]
-        packed = pack([codes for codes, _ in columns], self.widths) if columns else None
-        keys = count(packed).keys if packed else np.zeros(1, dtype=np.int64)
+        packed = pack_tuples([codes for codes, _ in columns], self.widths) if columns else None
+        keys = count_keys(packed).keys if packed else np.zeros(1, dtype=np.int64)
         codes = packed.unpack(keys) if packed else []
         self.tuples: dict[str, Codes] = dict(zip(self.star.matched, codes, strict=True))
         self.rows_at = (

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.encode import Attribute, Encoded
+from sfumato.core.arrays import IntArray, narrow_codes
+from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.errors import Infeasible, PolicyError
 from sfumato.hierarchy import Ranges
-from sfumato.keys import narrow
 from sfumato.models import Linkage
 from sfumato.policy import Policy
 from sfumato.previous import Asked, Star, asked, history_of
@@ -38,7 +37,7 @@ class _Begun:
 
 
 def specialized(
-    encoded: Encoded, policy: Policy, star: Star | None = None, progress: Progress | None = None
+    encoded: EncodedTable, policy: Policy, star: Star | None = None, progress: Progress | None = None
 ) -> Recoding | None:
     """The recoding that top-down specialization finds, or nothing where models of classes cannot be met at all.
 
@@ -57,7 +56,7 @@ def specialized(
     return _applied(encoded, begun)
 
 
-def _begun(encoded: Encoded, policy: Policy, star: Star | None) -> _Begun:
+def _begun(encoded: EncodedTable, policy: Policy, star: Star | None) -> _Begun:
     requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
     score = _score(encoded, policy)
     axes = [_axis(attribute, score, policy) for attribute in encoded.quasi]
@@ -90,22 +89,22 @@ def _asked(matching: Matching, entry: Linkage, place: int) -> Asked:
         raise PolicyError(error.message, key=f"privacy[{place}].{error.key}") from None
 
 
-def _score(encoded: Encoded, policy: Policy) -> Score:
+def _score(encoded: EncodedTable, policy: Policy) -> Score:
     name = policy.search.label
     if name is None:
         return Score(policy.search.score)
-    column = encoded.known(name)
+    column = encoded.coded(name)
     return Score(policy.search.score, column.codes.astype(np.int64), column.width)
 
 
-def _axis(attribute: Attribute, score: Score, policy: Policy) -> Axis:
+def _axis(attribute: QuasiIdentifier, score: Score, policy: Policy) -> Axis:
     if not isinstance(attribute.spec, Ranges):
         return TreeAxis(attribute, score)
     least = max((model.least for model in policy.privacy), default=2)
     return RangesAxis(attribute, score, RangeAxis(attribute, 1.0, shown=policy.publish.ranges, least=least))
 
 
-def _applied(encoded: Encoded, begun: _Begun) -> Recoding:
+def _applied(encoded: EncodedTable, begun: _Begun) -> Recoding:
     """The cuts as labels of rows; where rows may go, those of the classes that fail do."""
     labels = {axis.name: _labels(axis, begun.search.cuts[place]) for place, axis in enumerate(begun.axes)}
     view = begun.classes
@@ -125,7 +124,7 @@ def _labels(axis: Axis, cut: IntArray) -> Labels:
     shown = [axis.shown(node) for node in nodes.tolist()]
     first = {one.text: one for one in reversed(shown)}
     number = {text: code for code, text in enumerate(first)}
-    lift = narrow(np.array([number[one.text] for one in shown])[place], len(first))
+    lift = narrow_codes(np.array([number[one.text] for one in shown])[place], len(first))
     codes = lift.take(axis.attribute.column.codes)
     loss, climbed = (np.array([getattr(one, key) for one in first.values()]) for key in ("loss", "climbed"))
     return Labels(codes, tuple(first), loss, climbed, None)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.encode import Attribute
-from sfumato.keys import Codes
+from sfumato.core.arrays import Codes, FloatArray, IntArray
+from sfumato.encode import QuasiIdentifier
 from sfumato.policy.search import CLASSIFYING
 
 
@@ -62,7 +61,7 @@ class Score:
         bits: FloatArray = -(share * np.log2(np.where(share > 0, share, 1))).sum(axis=1) + 0.0
         return bits
 
-    def counts(self, attribute: Attribute, place: Codes, places: int) -> FloatArray:
+    def counts(self, attribute: QuasiIdentifier, place: Codes, places: int) -> FloatArray:
         """Rows of each class at each place, given the place of each value; one class where there is none to tell."""
         if self.label is None:
             return np.bincount(place, attribute.frequencies, places).astype(np.float64)[:, None]

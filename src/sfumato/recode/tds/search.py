@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 from sfumato.recode.evaluate import Progress
 from sfumato.recode.tds.axes import Axis
 from sfumato.recode.tds.candidate import Candidate, mends

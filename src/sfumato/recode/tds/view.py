@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.keys import Codes
+from sfumato.core.arrays import Codes, IntArray
 from sfumato.recode.tds.axes import Split
 from sfumato.recode.tds.groups import Parted
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.encode import Attribute
+from sfumato.encode import QuasiIdentifier
 from sfumato.page.bars import bar
 from sfumato.page.markup import Markup, facts, html, join, name, note, section, table, tag
 from sfumato.page.words import label, percent, plural
@@ -43,12 +43,12 @@ def _columns(release: "Release") -> Markup:
     return tag("figure", title, table(("Column", "Lost (NCP)", "", "Empty cells"), lines, "losses"))
 
 
-def _column(release: "Release", attribute: Attribute) -> tuple[object, ...]:
+def _column(release: "Release", attribute: QuasiIdentifier) -> tuple[object, ...]:
     loss, said = release.utility.attributes[attribute.name], tag("small", _words(release, attribute))
     return (join([name(attribute.name), said]), percent(loss.ncp), bar(loss.ncp), f"{loss.suppressed_cells:,}")
 
 
-def _words(release: "Release", attribute: Attribute) -> str:
+def _words(release: "Release", attribute: QuasiIdentifier) -> str:
     """How values became labels: at one level, or each class with its own."""
     loss = release.utility.attributes[attribute.name]
     labels = f"{plural(attribute.column.width, 'value')} → {plural(loss.labels, 'label')}"

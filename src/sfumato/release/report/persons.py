@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.page.markup import Markup, join, name, note, table, tag
 from sfumato.page.words import amount, percent, plural
 from sfumato.release.threats import PEOPLE
@@ -35,7 +35,7 @@ BAGS = (
 NUMBER = " How many rows somebody has in a class is not counted: whoever knows that number may narrow it down further."
 
 
-def figures(release: "Release", raw: Classes) -> list[Markup]:
+def figures(release: "Release", raw: EquivalenceClasses) -> list[Markup]:
     """Persons and their links before and after, where a column names persons."""
     after, k = release.persons, asked_k(release.policy.privacy)
     if after is None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sfumato.classes import Classes
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.page.bars import bar
 from sfumato.page.markup import Markup, join, note, section, table, tag
 from sfumato.page.words import amount, chance, percent
@@ -29,7 +29,7 @@ REGISTER = (
 )
 
 
-def risk(release: "Release", raw: Classes, before: Risk) -> Markup:
+def risk(release: "Release", raw: EquivalenceClasses, before: Risk) -> Markup:
     """Figures, then sizes."""
     who = note(
         "Prosecutor risk: the chance that the adversary picks the right "
@@ -43,7 +43,7 @@ def risk(release: "Release", raw: Classes, before: Risk) -> Markup:
     )
 
 
-def _figures(release: "Release", raw: Classes, before: Risk) -> Markup:
+def _figures(release: "Release", raw: EquivalenceClasses, before: Risk) -> Markup:
     classes, after = release.recoding.classes, release.risk
     alone = "Rows alone in their class" if unit(release) == "row" else "Rows of a person alone in their class"
     lines = [
@@ -56,7 +56,7 @@ def _figures(release: "Release", raw: Classes, before: Risk) -> Markup:
     return table(("", "Before", "After"), [*lines, *_below(release, raw)])
 
 
-def _adversaries(release: "Release", raw: Classes) -> list[Markup]:
+def _adversaries(release: "Release", raw: EquivalenceClasses) -> list[Markup]:
     """Who is sure of a person, who is content with anybody, and who is after as many as possible."""
     before, after = adversaries_of(raw), adversaries_of(release.recoding.classes)
     pairs = [
@@ -72,11 +72,11 @@ def _adversaries(release: "Release", raw: Classes) -> list[Markup]:
     return [tag("h3", "Three adversaries"), table(("", "Before", "After"), lines), note(REGISTER)]
 
 
-def _mean(classes: Classes) -> str:
+def _mean(classes: EquivalenceClasses) -> str:
     return f"{classes.rows / len(classes):,.1f}"
 
 
-def _below(release: "Release", raw: Classes) -> list[tuple[str, str, str]]:
+def _below(release: "Release", raw: EquivalenceClasses) -> list[tuple[str, str, str]]:
     """Rows in classes smaller than the largest k that is required."""
     k, classes = asked_k(release.policy.privacy), release.recoding.classes
     if k is None:
@@ -85,7 +85,7 @@ def _below(release: "Release", raw: Classes) -> list[tuple[str, str, str]]:
     return [(f"Rows in classes below k = {k:,}", shown[0], shown[1])]
 
 
-def _sizes(release: "Release", raw: Classes) -> Markup:
+def _sizes(release: "Release", raw: EquivalenceClasses) -> Markup:
     """Two histograms over the same bins, back to back."""
     before, after = binned(raw), binned(release.recoding.classes)
     full = float(max(before.shares.max(), after.shares.max()))

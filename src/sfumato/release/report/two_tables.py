@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.keys import number, pack
+from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.page.bars import bar
 from sfumato.page.markup import Markup, facts, join, name, note, section, table
 from sfumato.page.words import amount, percent, plural
@@ -96,10 +96,12 @@ def _persons(release: "Release") -> Iterable[Limit]:
 
 def spanning(release: "Release") -> tuple[int, int]:
     """Published rows whose quasi-identifiers stand in several classes, and all published rows."""
-    owner = release.recoding.owner
+    owner = release.recoding.class_of
     kept = np.flatnonzero(owner >= 0)
     columns = [attribute.column for attribute in release.encoded.quasi]
-    alike, people = number(pack([one.codes.take(kept) for one in columns], [one.width for one in columns]))
+    alike, people = number_tuples(
+        pack_tuples([one.codes.take(kept) for one in columns], [one.width for one in columns])
+    )
     low, high = np.full(people, len(owner)), np.full(people, -1)
     np.minimum.at(low, alike, owner[kept])
     np.maximum.at(high, alike, owner[kept])

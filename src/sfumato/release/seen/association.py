@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.keys import Codes
+from sfumato.core.arrays import Codes, FloatArray, IntArray
 from sfumato.release.seen.column import Seen
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class Association:
 def association(release: "Release", columns: Sequence[Seen]) -> Association:
     """Of the first columns."""
     chosen, rng = list(columns[:MOST]), np.random.default_rng(1)
-    owner = release.recoding.owner
+    owner = release.recoding.class_of
     published = np.flatnonzero(owner >= 0)
     every, kept = _some(np.arange(release.encoded.rows), rng), _some(published, rng)
     between = _Between({one.name: one for one in chosen}, owner, published, kept)
@@ -137,21 +136,21 @@ class _Between:
     """
 
     columns: Mapping[str, Seen]
-    owner: IntArray
+    class_of: IntArray
     published: IntArray
     kept: IntArray
     known: dict[str, FloatArray] = field(default_factory=dict)
 
     def joint(self, a: Seen, b: str) -> FloatArray:
         """The rows of a, which are cut to those looked at, each beside what its class holds of b."""
-        owner, shares = self.owner.take(self.kept), self._shares(b)
+        owner, shares = self.class_of.take(self.kept), self._shares(b)
         parts = [np.bincount(a.before, weights=share.take(owner), minlength=len(a.bins)) for share in shares.T]
         return np.stack(parts, axis=1)
 
     def _shares(self, name: str) -> FloatArray:
         """The share of each bin in each class, by all rows; values are published as they were."""
         if name not in self.known:
-            one, owner = self.columns[name], self.owner.take(self.published)
+            one, owner = self.columns[name], self.class_of.take(self.published)
             sizes = np.bincount(owner)
             counts = _counts(owner, one.before.take(self.published), len(sizes), len(one.bins))
             self.known[name] = counts / np.maximum(sizes, 1)[:, None]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.page.words import label, plural
 from sfumato.release.seen.reading import dates_of, numbers_of
 from sfumato.release.seen.steps import Steps, steps_of

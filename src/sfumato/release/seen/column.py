@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.coding import Coded
-from sfumato.encode import Attribute
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, narrow_codes
+from sfumato.encode import CodedColumn, QuasiIdentifier
 from sfumato.hierarchy import Ranges
 from sfumato.hierarchy.base import ROOT
-from sfumato.keys import Codes, narrow
 from sfumato.recode import Labels
 from sfumato.release.seen.bins import Bins, bins_of
 from sfumato.release.seen.values import values_of
@@ -80,7 +78,7 @@ def _seen(release: "Release", name: str) -> Seen | None:
     return _exact(release, name, column.codes, bins)
 
 
-def _named(release: "Release", column: Coded) -> BoolArray | None:
+def _named(release: "Release", column: CodedColumn) -> BoolArray | None:
     """Which values some published row has: others are named nowhere, not even here."""
     kept = kept_rows(release)
     return None if isinstance(kept, slice) else np.bincount(column.codes[kept], minlength=column.width) > 0
@@ -88,26 +86,26 @@ def _named(release: "Release", column: Coded) -> BoolArray | None:
 
 def _exact(release: "Release", name: str, codes: Codes, bins: Bins) -> Seen:
     """A column that is published as it is: its bins are all there is to spread."""
-    rows = narrow(bins.place, len(bins)).take(codes)
+    rows = narrow_codes(bins.place, len(bins)).take(codes)
     return Seen(name, bins, rows, rows, np.eye(len(bins)), kept_rows(release))
 
 
-def _quasi(release: "Release", attribute: Attribute) -> Seen:
+def _quasi(release: "Release", attribute: QuasiIdentifier) -> Seen:
     labels, column = release.recoding.labels[attribute.name], attribute.column
     means = are_means(release, attribute)
     bins = bins_of(column.texts, attribute.frequencies, named=_named(release, column), stepped=means)
-    before = narrow(bins.place, len(bins)).take(column.codes)
+    before = narrow_codes(bins.place, len(bins)).take(column.codes)
     spread = _of_means(labels, bins) if means else _spread(attribute, labels, bins)
     return Seen(attribute.name, bins, before, labels.codes, spread, kept_rows(release))
 
 
-def are_means(release: "Release", attribute: Attribute) -> bool:
+def are_means(release: "Release", attribute: QuasiIdentifier) -> bool:
     """Whether a column is published as means of classes, which do not say what they cover."""
     local = release.recoding.local and release.recoding.group is None
     return local and release.policy.publish.ranges == "means" and isinstance(attribute.spec, Ranges)
 
 
-def _spread(attribute: Attribute, labels: Labels, bins: Bins) -> FloatArray:
+def _spread(attribute: QuasiIdentifier, labels: Labels, bins: Bins) -> FloatArray:
     """The share of each label's values that lie in each bin, of those values that the table has."""
     covered = cover(attribute, labels.texts, labels.level)
     return np.stack([covered.shares(bins.place == place) for place in range(len(bins))], axis=1)

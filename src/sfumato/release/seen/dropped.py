@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.classes import Classes, FloatArray, Histogram, IntArray, tally
-from sfumato.coding import Coded
-from sfumato.keys import number, pack
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses, Histogram, count_values
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import CodedColumn
 from sfumato.models import Model
 from sfumato.release.seen.column import Seen
 
@@ -77,18 +78,18 @@ def _apart(seen: Seen) -> Apart:
     return Apart(seen, published, suppressed, float(np.abs(published - suppressed).sum() / 2))
 
 
-def _classes(release: "Release") -> Classes:
+def _classes(release: "Release") -> EquivalenceClasses:
     """The classes that suppressed rows would have been in, as the models see them."""
     recoding, encoded = release.recoding, release.encoded
     assert recoding.kept is not None  # noqa: S101 - rows were suppressed; this tells the type checker
     rows = np.flatnonzero(~recoding.kept)
     labels = list(recoding.labels.values())
-    owner, _ = number(pack([one.codes.take(rows) for one in labels], [len(one.texts) for one in labels]))
+    owner, _ = number_tuples(pack_tuples([one.codes.take(rows) for one in labels], [len(one.texts) for one in labels]))
 
-    def counted(column: Coded) -> Histogram:
+    def counted(column: CodedColumn) -> Histogram:
         ones: IntArray = np.ones(len(rows), dtype=np.int64)
-        return tally(owner, column.codes.take(rows).astype(np.int64), ones, encoded.domains[column.name])
+        return count_values(owner, column.codes.take(rows).astype(np.int64), ones, encoded.domains[column.name])
 
     sensitive = {name: counted(one) for name, one in encoded.sensitive.items() if name in encoded.domains}
     persons = None if encoded.individual is None else counted(encoded.individual)
-    return Classes(np.bincount(owner), sensitive, persons)
+    return EquivalenceClasses(np.bincount(owner), sensitive, persons)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.classes import FloatArray
+from sfumato.core.arrays import FloatArray
 
 _NUMBER = re.compile(r"[+-]?(?!0\d)(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 """A number; not one that begins with a nought and goes on, which is a code."""

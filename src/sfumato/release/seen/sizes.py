@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from sfumato.classes import Classes, FloatArray, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses
 
 EDGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 """Where the bins of class sizes begin: even steps on a scale of factors."""
@@ -24,10 +25,10 @@ class Sizes:
         return int(np.flatnonzero(self.shares).max(initial=0)) + 1
 
 
-def binned(classes: Classes) -> Sizes:
+def binned(classes: EquivalenceClasses) -> Sizes:
     """Rows by the size of their class: in people where rows name them.
 
-    >>> binned(Classes(sizes=[1, 3, 4])).shares[:2].tolist()
+    >>> binned(EquivalenceClasses(sizes=[1, 3, 4])).shares[:2].tolist()
     [0.125, 0.875]
     """
     last, rows = EDGES[-1], classes.rows
@@ -40,7 +41,7 @@ def binned(classes: Classes) -> Sizes:
     return Sizes(np.add.reduceat(held, EDGES) / rows)
 
 
-def below(classes: Classes, k: int) -> int:
+def below(classes: EquivalenceClasses, k: int) -> int:
     """Rows in classes of fewer than k."""
     return int(classes.sizes[classes.persons < k].sum())
 
@@ -55,7 +56,7 @@ def bins(edges: Sequence[int] = EDGES) -> list[str]:
     return [*inner, f"{edges[-1]:,}+"]
 
 
-def smallest(classes: Classes) -> int:
+def smallest(classes: EquivalenceClasses) -> int:
     """The size of the smallest class."""
     persons: IntArray = classes.persons
     return int(persons.min())

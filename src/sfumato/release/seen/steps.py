@@ -5,7 +5,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
 
 _TAIL = 0.005
 """So small a share of the rows may stand in the open ends, below and above."""

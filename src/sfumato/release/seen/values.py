@@ -7,9 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.arrow import to_numpy
-from sfumato.classes import BoolArray, IntArray
-from sfumato.keys import Codes
+from sfumato.core.arrays import BoolArray, Codes, IntArray
+from sfumato.core.arrow import numpy_numbers
 from sfumato.release.seen.bins import Bins, bins_of, bins_of_numbers
 
 _FEW = 1 << 10
@@ -38,7 +37,7 @@ def values_of(column: Any, kept: IntArray | slice | None = None) -> Values | Non
     array = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
     try:
         found = array.dictionary_encode(null_encoding="encode")
-        return _values(to_numpy(found.indices), found.dictionary, kept)
+        return _values(numpy_numbers(found.indices), found.dictionary, kept)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         return None
 

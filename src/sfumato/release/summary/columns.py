@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 from sfumato.page.bars import bar
 from sfumato.page.markup import Markup, name, note, paragraph, section, some, table, tag
 from sfumato.page.words import percent

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import Classes, Domain, IntArray, tally
-from sfumato.keys import number, pack
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import EquivalenceClasses, SensitiveDomain, count_values
+from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.release.cells import Cells
 
 Columns = Mapping[str, Cells | Any]
@@ -17,7 +18,7 @@ Columns = Mapping[str, Cells | Any]
 class Groups:
     """The classes of a release, and how many people there are in all, where rows carry pseudonyms."""
 
-    classes: Classes
+    classes: EquivalenceClasses
     people: int | None
 
     @property
@@ -37,13 +38,13 @@ def groups_of(manifest: Mapping[str, Any], tables: Mapping[str, Columns]) -> Gro
     owner = _owner([first[name] for name in _keys(manifest)])
     person = next((one["name"] for one in manifest["columns"] if one["role"] == "individual"), None)
     if person is None:
-        return Groups(Classes(np.bincount(owner)), None)
+        return Groups(EquivalenceClasses(np.bincount(owner)), None)
     cells = first[person]
     people = len(cells.values)
-    domain = Domain(("",) * people, np.bincount(cells.codes, minlength=people))
+    domain = SensitiveDomain(("",) * people, np.bincount(cells.codes, minlength=people))
     ones: IntArray = np.ones(len(owner), dtype=np.int64)
-    lines = tally(owner, cells.codes.astype(np.int64), ones, domain)
-    return Groups(Classes(np.bincount(owner), individuals=lines), people)
+    lines = count_values(owner, cells.codes.astype(np.int64), ones, domain)
+    return Groups(EquivalenceClasses(np.bincount(owner), individuals=lines), people)
 
 
 def _keys(manifest: Mapping[str, Any]) -> list[str]:
@@ -53,4 +54,4 @@ def _keys(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def _owner(columns: list[Cells]) -> IntArray:
-    return number(pack([one.codes for one in columns], [len(one.values) for one in columns]))[0]
+    return number_tuples(pack_tuples([one.codes for one in columns], [len(one.values) for one in columns]))[0]

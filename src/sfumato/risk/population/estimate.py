@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 
 
 @dataclass(frozen=True, eq=False)

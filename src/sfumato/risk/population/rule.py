@@ -7,7 +7,7 @@ Where the one that is asked for does not exist, Zayatz's stands in, which always
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 from sfumato.risk.population.estimate import Estimate, Sample, estimated, sample_of
 from sfumato.risk.population.pitman import pitman
 from sfumato.risk.population.snb import snb

@@ -6,7 +6,7 @@ the sample as often as drawing without replacement says. Bayes' rule then turns 
 
 import numpy as np
 
-from sfumato.classes import FloatArray
+from sfumato.core.arrays import FloatArray
 from sfumato.risk.population.estimate import Estimate, Sample, estimated
 
 

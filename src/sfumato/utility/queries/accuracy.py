@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import FloatArray
+from sfumato.core.arrays import FloatArray
 from sfumato.utility.queries.answers import Answers
 from sfumato.utility.queries.drawing import Drawn, Progress
 

@@ -11,9 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.encode import Encoded
-from sfumato.keys import Codes
+from sfumato.core.arrays import Codes, FloatArray, IntArray
+from sfumato.encode import EncodedTable
 from sfumato.split import TwoTables
 from sfumato.split.original import codes_of
 from sfumato.utility.queries.bags import Bags
@@ -54,12 +53,12 @@ class Lines:
 
     columns: tuple[Codes, ...]
     codes: tuple[IntArray, ...]
-    owner: IntArray
+    class_of: IntArray
     sizes: IntArray
 
     def shares(self, query: Query) -> FloatArray:
         """The share of each class's lines that match."""
-        owner = self.owner.take(query.among(self.columns, self.codes))
+        owner = self.class_of.take(query.among(self.columns, self.codes))
         shares: FloatArray = np.bincount(owner, minlength=len(self.sizes)) / self.sizes
         return shares
 
@@ -79,18 +78,18 @@ class Cells:
         return found
 
 
-def of_two_tables(tables: TwoTables, encoded: Encoded, sensitive: str) -> Answers:
+def of_two_tables(tables: TwoTables, encoded: EncodedTable, sensitive: str) -> Answers:
     """Answers from two tables, in terms of the original."""
     columns = {column.name: column for column in tables.quasi}
     mine = [columns[attribute.name] for attribute in encoded.quasi]
     codes = [codes_of(one.texts, attribute.column) for one, attribute in zip(mine, encoded.quasi, strict=True)]
-    lines = Lines(tuple(one.codes for one in mine), tuple(codes), tables.owner, tables.sizes)
+    lines = Lines(tuple(one.codes for one in mine), tuple(codes), tables.class_of, tables.sizes)
     return Answers(lines, Bags.of(tables.bags[sensitive], encoded.sensitive[sensitive], tables.sizes))
 
 
 def of_labels(
     tables: TwoTables,
-    encoded: Encoded,
+    encoded: EncodedTable,
     sensitive: str,
     *,
     levels: Mapping[str, int | None] | None = None,
@@ -102,7 +101,7 @@ def of_labels(
     out, it is the values of the original under them. `levels` are those of columns whose labels are all of one level.
     """
     columns, some = {column.name: column for column in tables.quasi}, np.zeros_like(tables.sizes)
-    some[tables.owner] = np.arange(tables.rows)  # a line of each class, which has the labels of all
+    some[tables.class_of] = np.arange(tables.rows)  # a line of each class, which has the labels of all
     mine = [columns[attribute.name] for attribute in encoded.quasi]
     told = [
         declared(one, column.texts, entries[one.name]) if entries else None

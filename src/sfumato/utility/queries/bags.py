@@ -6,8 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, Histogram, IntArray
-from sfumato.coding import Coded
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import Histogram
+from sfumato.encode import CodedColumn
 from sfumato.split.original import codes_of
 
 _DENSE = 8
@@ -23,7 +24,7 @@ class Bags:
     classes: int
 
     @classmethod
-    def of(cls, bag: Histogram, column: Coded, sizes: IntArray) -> "Bags":
+    def of(cls, bag: Histogram, column: CodedColumn, sizes: IntArray) -> "Bags":
         """The bags of classes of these sizes, in terms of the original's column."""
         return cls(bag, codes_of(bag.domain.values, column), len(sizes))
 
@@ -33,17 +34,17 @@ class Bags:
         if self._table is not None:
             return _sum(self._table, np.flatnonzero(mine).tolist())
         lines = np.flatnonzero(mine.take(self.bag.value))
-        owner, count = self.bag.owner.take(lines), self.bag.count.take(lines)
+        owner, count = self.bag.class_of.take(lines), self.bag.count.take(lines)
         return np.bincount(owner, weights=count, minlength=self.classes).astype(np.float64, copy=False)
 
     @cached_property
     def _table(self) -> FloatArray | None:
         """Counts by value and class, where that is not much larger than what occurs."""
         width = len(self.codes)
-        if self.classes * width > _DENSE * len(self.bag.owner):
+        if self.classes * width > _DENSE * len(self.bag.class_of):
             return None
         table = np.zeros((width, self.classes))
-        table[self.bag.value, self.bag.owner] = self.bag.count
+        table[self.bag.value, self.bag.class_of] = self.bag.count
         return table
 
 

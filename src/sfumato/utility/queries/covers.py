@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.encode import Attribute
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.encode import QuasiIdentifier
 from sfumato.errors import DataError, listing
 from sfumato.hierarchy import Ranges, Sets
 from sfumato.hierarchy.base import ROOT
@@ -42,7 +42,7 @@ class Cover:
         return shares
 
 
-def cover(attribute: Attribute, labels: Sequence[Label], level: int | None) -> Cover:
+def cover(attribute: QuasiIdentifier, labels: Sequence[Label], level: int | None) -> Cover:
     """What labels of one level, or of any, cover of the values of a column; a sentence where one covers nothing."""
     order, find = _finder(attribute, labels, level)
     runs = [find(label) for label in labels]
@@ -62,7 +62,7 @@ def misfit(name: str, labels: Iterable[Label]) -> DataError:
 
 
 def _finder(
-    attribute: Attribute, labels: Sequence[Label], level: int | None
+    attribute: QuasiIdentifier, labels: Sequence[Label], level: int | None
 ) -> tuple[IntArray, Callable[[Label], Run]]:
     """The list of values, and the run of a label in it, which is empty for a label that covers nothing."""
     if level is None and isinstance(attribute.spec, Ranges):
@@ -72,7 +72,7 @@ def _finder(
     return _nodes(attribute, level)
 
 
-def _nodes(attribute: Attribute, level: int | None) -> tuple[IntArray, Callable[[Label], Run]]:
+def _nodes(attribute: QuasiIdentifier, level: int | None) -> tuple[IntArray, Callable[[Label], Run]]:
     """A tree; where several levels are looked at, the lowest that has a label says what it covers."""
     tree, runs, lists = attribute.hierarchy, dict[Label, Run](), list[IntArray]()
     for height in range(attribute.least, tree.height + 1) if level is None else [level]:
@@ -86,7 +86,7 @@ def _nodes(attribute: Attribute, level: int | None) -> tuple[IntArray, Callable[
     return np.concatenate(lists), lambda label: runs.get(label, (0, 0))
 
 
-def _numbers(attribute: Attribute, spec: Ranges) -> tuple[IntArray, Callable[[Label], Run]]:
+def _numbers(attribute: QuasiIdentifier, spec: Ranges) -> tuple[IntArray, Callable[[Label], Run]]:
     """Ranges of numbers, with NULL after the last."""
     found, scale = spec.numbers(attribute.column.texts, column=attribute.name)
     places = sorted(place for place in found if place is not None)
@@ -105,7 +105,7 @@ def _numbers(attribute: Attribute, spec: Ranges) -> tuple[IntArray, Callable[[La
     return np.array(order, dtype=np.int64), find
 
 
-def _members(attribute: Attribute, labels: Sequence[Label]) -> tuple[IntArray, Callable[[Label], Run]]:
+def _members(attribute: QuasiIdentifier, labels: Sequence[Label]) -> tuple[IntArray, Callable[[Label], Run]]:
     """Sets of values; one that names a value which is not there covers nothing that can be told."""
     texts, runs, order = attribute.column.texts, dict[Label, Run](), list[int]()
     known = {text: code for code, text in enumerate(texts)}

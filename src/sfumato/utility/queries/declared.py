@@ -5,22 +5,22 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.classes import IntArray
-from sfumato.coding import Coded
+from sfumato.core.arrays import IntArray
+from sfumato.encode import CodedColumn
 from sfumato.queries.labels import Leaves, read_labels
 from sfumato.utility.queries.covers import Cover, Label
 
 Entry = Mapping[str, Any]
 
 
-def declared(column: Coded, labels: Sequence[Label], entry: Entry) -> Cover | None:
+def declared(column: CodedColumn, labels: Sequence[Label], entry: Entry) -> Cover | None:
     """What labels cover by the column's entry in the data dictionary, in codes of the original's column.
 
     Nothing where the entry does not tell it of every label, or not in the way that the original writes its values: of
     ranges that hold more numbers than can be listed, of a star where no domain is declared, of dates in a format of
     their own.
 
-    >>> column = Coded("age", np.array([0, 1]), ("35", "38"), None)
+    >>> column = CodedColumn("age", np.array([0, 1]), ("35", "38"), None)
     >>> declared(column, ["35-39"], {"integers": True}).shares(np.array([True, False]))
     array([0.2])
     """
@@ -35,7 +35,7 @@ def declared(column: Coded, labels: Sequence[Label], entry: Entry) -> Cover | No
     return Cover(codes, ends - counts, ends)
 
 
-def _codes(leaves: Leaves, column: Coded) -> IntArray:
+def _codes(leaves: Leaves, column: CodedColumn) -> IntArray:
     """The original's code of each leaf; one more than there are for a value that the original does not have."""
     known = {_number(text) if leaves.number else text: code for code, text in enumerate(column.texts)}
     return np.array([known.get(leaf, column.width) for leaf in leaves.values.to_pylist()], dtype=np.int64)

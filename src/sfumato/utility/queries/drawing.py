@@ -6,10 +6,9 @@ from itertools import islice
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
-from sfumato.encode import Attribute, Encoded, distinct
+from sfumato.core.arrays import BoolArray, Codes, IntArray
+from sfumato.encode import EncodedTable, QuasiIdentifier, count_distinct_tuples
 from sfumato.errors import InputError
-from sfumato.keys import Codes
 from sfumato.utility.queries.workload import Query, Workload
 
 Progress = Callable[[int, int], None]
@@ -29,7 +28,7 @@ class Drawn:
     zero: int
 
 
-def draw(encoded: Encoded, sensitive: str, workload: Workload, *, progress: Progress | None = None) -> Drawn:
+def draw(encoded: EncodedTable, sensitive: str, workload: Workload, *, progress: Progress | None = None) -> Drawn:
     """Draw the queries from the values of the original, and count their rows there.
 
     There is no relative error where the true count is zero: such a query is drawn again, as long as there are not ten
@@ -61,11 +60,13 @@ class Truth:
     counts: IntArray
 
     @classmethod
-    def of(cls, encoded: Encoded, sensitive: str) -> "Truth":
+    def of(cls, encoded: EncodedTable, sensitive: str) -> "Truth":
         """The lines as far as queries on one sensitive column look at them."""
         known = encoded.tuples
         lines = (
-            known if sensitive in known.others else distinct(encoded.quasi, {sensitive: encoded.sensitive[sensitive]})
+            known
+            if sensitive in known.others
+            else count_distinct_tuples(encoded.quasi, {sensitive: encoded.sensitive[sensitive]})
         )
         return cls(lines.quasi, lines.others[sensitive], lines.counts)
 
@@ -81,14 +82,14 @@ def _check(workload: Workload, quasi: int) -> None:
         raise InputError(f"{few}; give fewer dimensions")
 
 
-def _queries(encoded: Encoded, sensitive: str, workload: Workload) -> Iterator[Query]:
+def _queries(encoded: EncodedTable, sensitive: str, workload: Workload) -> Iterator[Query]:
     """Queries without end."""
     rng, width = np.random.default_rng(workload.seed), encoded.sensitive[sensitive].width
     while True:
         yield _query(encoded.quasi, width, workload, rng=rng)
 
 
-def _query(attributes: Sequence[Attribute], width: int, workload: Workload, *, rng: np.random.Generator) -> Query:
+def _query(attributes: Sequence[QuasiIdentifier], width: int, workload: Workload, *, rng: np.random.Generator) -> Query:
     places = np.sort(rng.choice(len(attributes), workload.dimensions, replace=False)).tolist()
     quasi = tuple((place, _some(attributes[place].column.width, workload, rng)) for place in places)
     return Query(quasi, _some(width, workload, rng))

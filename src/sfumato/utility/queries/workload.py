@@ -12,9 +12,8 @@ from math import ceil
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, Codes, IntArray
 from sfumato.errors import InputError
-from sfumato.keys import Codes
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.encode import Attribute
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.encode import QuasiIdentifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Axis(ABC):
 
     join: ClassVar[np.ufunc]
 
-    def __init__(self, attribute: Attribute) -> None:
+    def __init__(self, attribute: QuasiIdentifier) -> None:
         self.attribute = attribute
 
     @property

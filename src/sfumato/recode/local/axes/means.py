@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
+from sfumato.core.numbers import write_decimal
 from sfumato.hierarchy.base import ROOT, Label
-from sfumato.hierarchy.exact import decimal
 from sfumato.recode.local.axes.axis import Members
 
 _SAFE = 1 << 62
@@ -30,7 +30,7 @@ def means(numbers: Sequence[int | None], scale: int, members: Members, kinds: In
 
 def _mean(total: int, count: int, scale: int) -> str:
     """Rounded half up, so that it is the same however the rows are ordered."""
-    return decimal((20 * total + count) // (2 * count), 10 * scale)
+    return write_decimal((20 * total + count) // (2 * count), 10 * scale)
 
 
 def _sums(numbers: Sequence[int | None], members: Members, groups: int) -> list[int]:

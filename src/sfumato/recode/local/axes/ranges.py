@@ -9,8 +9,8 @@ from copy import copy
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.encode import Attribute
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.encode import QuasiIdentifier
 from sfumato.hierarchy import Ranges
 from sfumato.hierarchy.base import ROOT, Label
 from sfumato.hierarchy.exact import number
@@ -36,7 +36,7 @@ class RangeAxis(Axis):
 
     join = np.maximum
 
-    def __init__(self, attribute: Attribute, share: float, *, shown: str, least: int = 2) -> None:
+    def __init__(self, attribute: QuasiIdentifier, share: float, *, shown: str, least: int = 2) -> None:
         super().__init__(attribute)
         self.share, self.kind = share, shown
         assert isinstance(attribute.spec, Ranges)  # noqa: S101 - who makes it has looked; this tells the type checker

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.encode import Attribute
+from sfumato.core.arrays import Codes, FloatArray, IntArray
+from sfumato.encode import QuasiIdentifier
 from sfumato.errors import HierarchyError
 from sfumato.hierarchy.base import ROOT, Label
 from sfumato.hierarchy.set_labels import alone, braced, in_order, member
-from sfumato.keys import Codes
 from sfumato.recode.local.axes.axis import Axis, Shown
 
 _WORD = 63
@@ -30,7 +29,7 @@ class SetAxis(Axis):
 
     join = np.bitwise_or
 
-    def __init__(self, attribute: Attribute, share: float) -> None:
+    def __init__(self, attribute: QuasiIdentifier, share: float) -> None:
         super().__init__(attribute)
         values = attribute.hierarchy.labels[0]
         self.values = in_order(values)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.encode import Attribute
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.encode import QuasiIdentifier
 from sfumato.errors import HierarchyError, listing
 from sfumato.hierarchy import Hierarchy
 from sfumato.hierarchy.base import ROOT
@@ -24,7 +24,7 @@ class Tree(Axis):
 
     join = np.maximum
 
-    def __init__(self, attribute: Attribute, cells: list[FloatArray]) -> None:
+    def __init__(self, attribute: QuasiIdentifier, cells: list[FloatArray]) -> None:
         super().__init__(attribute)
         self.hierarchy: Hierarchy = attribute.hierarchy
         order = np.lexsort(self.hierarchy.matrix.T)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.recode.local.bottom_up.offers import Offers, pieces
 from sfumato.recode.local.bottom_up.spare import passing, spared
 from sfumato.recode.local.parts import SUPPRESSED, Parts

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.rest import Rest

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.top_down.turn import ahead, in_order, protected

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 

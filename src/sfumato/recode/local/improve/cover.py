@@ -11,7 +11,8 @@ import heapq
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.recode.evaluate import Progress
 from sfumato.recode.lattice import Node
 from sfumato.recode.local.improve.waiting import Runs, Waiting, stacked
@@ -133,7 +134,7 @@ class Cover:
 
     def _holds(self, runs: Runs, sizes: IntArray) -> BoolArray:
         if not self.problem.encoded.domains:
-            return self.problem.requirement.holds(Classes(sizes))
+            return self.problem.requirement.holds(EquivalenceClasses(sizes))
         self.budget -= _COUNT + _COUNTED * len(runs.lines)
         of, rows = self.waiting.of.take(runs.lines), self.waiting.rows.take(runs.lines)
         return self.problem.holds(Parts(of, rows, runs.owner, len(sizes)))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.recode.local.improve.neighbours import Targets, seek
 from sfumato.recode.local.improve.proposals import Proposals, chosen, proposed
 from sfumato.recode.local.improve.swaps import swaps

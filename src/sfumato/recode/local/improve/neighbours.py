@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.classes import FloatArray, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.recode.local.axes import Axis
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Hulls, Problem

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.keys import starts
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.segments import run_starts
 from sfumato.recode.local.improve.members import WIDE, Members, before
 from sfumato.recode.local.improve.neighbours import Targets
 from sfumato.recode.local.parts import Parts
@@ -67,7 +67,7 @@ def _spent(problem: Problem, standing: Standing, lines: Parts, targets: Targets)
     open_ = np.flatnonzero(np.isfinite(added) & standing.open[target])
     pair = lines.group[open_] * lines.groups + target[open_]
     order = np.argsort(pair, kind="stable")
-    first = starts(pair[order])
+    first = run_starts(pair[order])
     shared = np.diff(first, append=len(order)) > 1
     if not shared.any():
         return spent

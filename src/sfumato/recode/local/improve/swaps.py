@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.recode.local.improve.members import WIDE, Members, before
 from sfumato.recode.local.improve.neighbours import Targets
 from sfumato.recode.local.improve.proposals import WORTH, Proposals

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.classes import BoolArray, IntArray
-from sfumato.keys import Codes, hashed, starts
+from sfumato.core.arrays import BoolArray, Codes, IntArray
+from sfumato.core.keys import mix_bits
+from sfumato.core.segments import run_starts
 from sfumato.recode.lattice import Node
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
@@ -32,7 +33,7 @@ class Runs:
     @classmethod
     def of_words(cls, lines: IntArray, words: Hashes) -> "Runs":
         """Runs of equal words, which are in order."""
-        begin = starts(words) if len(lines) else np.zeros(0, dtype=np.int64)
+        begin = run_starts(words) if len(lines) else np.zeros(0, dtype=np.int64)
         ends = np.empty_like(begin)
         ends[:-1], ends[-1:] = begin[1:], len(lines)
         return cls(lines, begin, ends - begin)
@@ -117,4 +118,4 @@ class Waiting:
 
 def stacked(steps: list[IntArray], axis: int) -> Hashes:
     """Per step and leaf a hash, the same for leaves that are one at that step."""
-    return np.stack([hashed(step, (axis << 40) + (place << 32) + 1) for place, step in enumerate(steps)])
+    return np.stack([mix_bits(step, (axis << 40) + (place << 32) + 1) for place, step in enumerate(steps)])

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.keys import Codes
+from sfumato.core.arrays import Codes, FloatArray, IntArray
 from sfumato.recode.local.axes import Tree
 from sfumato.recode.local.axes.ranges import RangeAxis
 from sfumato.recode.local.problem import Problem

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
-from sfumato.keys import Codes, number, pack
+from sfumato.core.arrays import BoolArray, Codes, IntArray
+from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.recode.local.mondrian.pool import Pool
 from sfumato.recode.local.mondrian.sieve import Sieve
 
@@ -51,7 +51,7 @@ class _Sides:
 
 def children(pool: Pool, child: Codes, sieve: Sieve, *, width: int) -> tuple[list[Pool], BoolArray]:
     """Split groups by the child that each line belongs to, one of `width`; also which groups could be split."""
-    side, count = number(pack([pool.owner, child], [pool.groups, width]))
+    side, count = number_tuples(pack_tuples([pool.owner, child], [pool.groups, width]))
     owner = np.empty(count, dtype=np.int64)
     owner[side] = pool.owner
     sides = _Sides(pool, side, owner, sieve.passes(pool.of, pool.rows, side, count))

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
-from sfumato.keys import Codes, count, pack, starts
+from sfumato.core.arrays import BoolArray, Codes, IntArray
+from sfumato.core.keys import count_keys, pack_tuples
+from sfumato.core.segments import run_starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +50,9 @@ class Median:
         (array([7]), array([1]), array([5]), array([8]))
         """
         groups = int(owner[-1]) + 1
-        cells = count(pack([owner, place], [groups, span]), rows)
+        cells = count_keys(pack_tuples([owner, place], [groups, span]), rows)
         group = cells.keys // span
-        first = starts(group)
+        first = run_starts(group)
         upto = np.cumsum(cells.counts)
         upto -= np.repeat(upto[first] - cells.counts[first], np.diff(first, append=len(group)))
         last = np.append(first[1:], len(group)) - 1
@@ -94,7 +95,7 @@ def sides(
         return side, rows, lines
     tied = np.flatnonzero((place == at) & cuts.partial.take(owner))
     here, quota = rows[tied], quota[tied]
-    first = starts(owner[tied])
+    first = run_starts(owner[tied])
     upto = np.cumsum(here)
     upto -= np.repeat(upto[first] - here[first], np.diff(first, append=len(tied)))
     side[tied] = 2 * upto - here >= 2 * quota if whole else upto - here >= quota

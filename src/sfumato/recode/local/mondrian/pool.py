@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
-from sfumato.keys import starts
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.segments import run_starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Pool:
     @cached_property
     def starts(self) -> IntArray:
         """Where each group begins."""
-        return starts(self.owner) if len(self) else self.owner
+        return run_starts(self.owner) if len(self) else self.owner
 
     @cached_property
     def sizes(self) -> IntArray:

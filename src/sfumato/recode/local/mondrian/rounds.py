@@ -17,7 +17,7 @@ ranges and sets only, d of them:
 
 import numpy as np
 
-from sfumato.classes import IntArray
+from sfumato.core.arrays import IntArray
 from sfumato.recode.evaluate import Progress
 from sfumato.recode.local.mondrian.board import Board
 from sfumato.recode.local.mondrian.pool import Pool, gathered

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
-from sfumato.keys import Codes
+from sfumato.core.arrays import BoolArray, Codes, IntArray
 from sfumato.recode.local.mondrian.board import Board
 from sfumato.recode.local.mondrian.children import children
 from sfumato.recode.local.mondrian.cuts import Cuts, Median, sides

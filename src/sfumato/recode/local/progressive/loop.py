@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.classes import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.recode.evaluate import Progress
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import Classes, Domain, FloatArray, Histogram, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 
@@ -140,7 +141,7 @@ def spaced(rows: IntArray, size: int) -> IntArray:
     return np.zeros_like(rows)
 
 
-def as_one(problem: Problem, of: IntArray, rows: IntArray) -> Classes:
+def as_one(problem: Problem, of: IntArray, rows: IntArray) -> EquivalenceClasses:
     """Some rows of tuples as one class."""
     if problem.bags:
         lines = np.flatnonzero(rows)
@@ -149,21 +150,21 @@ def as_one(problem: Problem, of: IntArray, rows: IntArray) -> Classes:
     counted = {name: _single(others[name].take(of), rows, domain) for name, domain in problem.encoded.domains.items()}
     person = problem.encoded.individual
     people = counted.pop(person.name) if person else None
-    return Classes(rows.sum(keepdims=True), counted, people)
+    return EquivalenceClasses(rows.sum(keepdims=True), counted, people)
 
 
-def distances(classes: Classes, whole: Classes, column: str) -> FloatArray:
+def distances(classes: EquivalenceClasses, whole: EquivalenceClasses, column: str) -> FloatArray:
     """How far each class's distribution of a column is from that of the whole: the sum over the values, 0 to 2."""
     lines, all_rows = classes.sensitive[column], whole.sensitive[column]
     share = np.zeros(len(lines.domain.values))
     share[all_rows.value] = all_rows.count / whole.rows
     expected = share.take(lines.value)
     # Of a value that a class lacks, its whole share is missing: those shares are what the others leave of 1.
-    away = np.abs(lines.count / classes.sizes.take(lines.owner) - expected) - expected
-    return np.asarray(np.bincount(lines.owner, weights=away, minlength=len(classes)), dtype=np.float64) + 1
+    away = np.abs(lines.count / classes.sizes.take(lines.class_of) - expected) - expected
+    return np.asarray(np.bincount(lines.class_of, weights=away, minlength=len(classes)), dtype=np.float64) + 1
 
 
-def _single(codes: IntArray, rows: IntArray, domain: Domain) -> Histogram:
+def _single(codes: IntArray, rows: IntArray, domain: SensitiveDomain) -> Histogram:
     counts = np.bincount(codes, weights=rows, minlength=len(domain.values)).astype(np.int64)
     value = np.flatnonzero(counts)
     return Histogram(np.zeros_like(value), value, counts[value], domain)

@@ -8,25 +8,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, Domain, IntArray
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.classes import EquivalenceClasses, SensitiveDomain
+from sfumato.core.numbers import ceil_times, exact_fraction
 from sfumato.models import AlphaDeassociation, KAnonymity, Model
-from sfumato.models.exact import ceil_times, fraction
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 
 
-def protected(model: AlphaDeassociation, domain: Domain) -> BoolArray:
+def protected(model: AlphaDeassociation, domain: SensitiveDomain) -> BoolArray:
     """Which values of a column a model protects."""
     values = domain.values
     return np.array([model.values is None or value in model.values for value in values], dtype=np.bool_)
 
 
-def bound(models: tuple[Model, ...], whole: Classes) -> int:
+def bound(models: tuple[Model, ...], whole: EquivalenceClasses) -> int:
     """Lemma 5: so many rows may leave a set of rows, whichever they are, and the α bounds still hold for the others.
 
     The least over all protected values of all columns, as in section 6; all rows where nothing is protected.
 
-    >>> whole = Classes.of([0, 0, 0, 0], sens=["n", "n", "n", "c"])
+    >>> whole = EquivalenceClasses.of([0, 0, 0, 0], sens=["n", "n", "n", "c"])
     >>> bound((AlphaDeassociation(alpha=0.5, column="sens", values=["c"]),), whole)
     2
     """
@@ -34,7 +35,7 @@ def bound(models: tuple[Model, ...], whole: Classes) -> int:
     return max(min((whole.rows - _fewest(model, _most(model, whole)) for model in limited), default=whole.rows), 0)
 
 
-def _most(model: AlphaDeassociation, whole: Classes) -> int:
+def _most(model: AlphaDeassociation, whole: EquivalenceClasses) -> int:
     """Rows of the most frequent protected value: of all values it leaves the least to remove."""
     lines = [whole.sensitive[column] for column in model.looks_at]
     return max(int(line.count[protected(model, line.domain)[line.value]].max(initial=0)) for line in lines)
@@ -42,7 +43,7 @@ def _most(model: AlphaDeassociation, whole: Classes) -> int:
 
 def _fewest(model: AlphaDeassociation, rows: int) -> int:
     """The size of the smallest class that so many protected rows may stand in."""
-    alpha = fraction(model.alpha)
+    alpha = exact_fraction(model.alpha)
     if not rows or not alpha:
         return rows
     return int((rows - 1) / alpha) + 1 if model.refined else -int(-rows / alpha // 1)
@@ -68,7 +69,7 @@ class Trunks:
             return None
         (model,) = limited
         found = [(name, value) for name in model.looks_at for value in _codes(problem, model, name)]
-        return cls(model, *found[0]) if len(found) == 1 and 0 < fraction(model.alpha) < 1 else None
+        return cls(model, *found[0]) if len(found) == 1 and 0 < exact_fraction(model.alpha) < 1 else None
 
     def offered(self, problem: Problem, parts: Parts) -> IntArray:
         """Of each line the rows that stand in the trunk of its group, the largest that passes, in the order of tuples.
@@ -93,7 +94,7 @@ def largest(model: AlphaDeassociation, sizes: IntArray, exposed: IntArray) -> tu
     >>> largest(AlphaDeassociation(alpha=0.5, column="sens", values=["c"]), np.array([3, 9]), np.array([1, 3]))
     (array([2, 6]), array([1, 3]))
     """
-    over, under = fraction(model.alpha).as_integer_ratio()
+    over, under = exact_fraction(model.alpha).as_integer_ratio()
     others = sizes - exposed
     if not model.refined:
         times = np.minimum(exposed // over, others // (under - over))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray
+from sfumato.core.arrays import BoolArray, FloatArray
 from sfumato.recode.local.top_down.specialize import Judge
 from sfumato.recode.local.top_down.split import Split
 from sfumato.recode.local.top_down.turn import Queue, ahead, in_order, queued, span

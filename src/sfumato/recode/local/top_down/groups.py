@@ -7,8 +7,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.classes import FloatArray, IntArray
-from sfumato.keys import Codes, starts
+from sfumato.core.arrays import Codes, FloatArray, IntArray
+from sfumato.core.segments import run_starts
 from sfumato.recode.local.top_down.trees import Trees
 
 Value = TypeVar("Value", np.int64, np.bool_)
@@ -106,7 +106,7 @@ class Groups:
 
     def regrouped(self, lines: IntArray, owner: IntArray, rows: FloatArray) -> "Groups":
         """Some rows of some lines in other groups; the lines are given sorted by the number of their owner."""
-        begins = starts(owner) if len(owner) else owner
+        begins = run_starts(owner) if len(owner) else owner
         kept = (self.of.take(lines), rows, self.places.take(lines, axis=0))
         return Groups.run(self.trees, kept, np.concatenate([begins, [len(lines)]]))
 

@@ -8,7 +8,7 @@ attribute what stays cannot be specialized again: there it is the paper's Algori
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.recode.evaluate import Progress
 from sfumato.recode.local.parts import SUPPRESSED, Parts
 from sfumato.recode.local.problem import Problem

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, Classes, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.top_down.groups import Branches, Groups
@@ -25,7 +26,7 @@ class Judge:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.least = problem.requirement.least
-        smallest = Classes(np.array([self.least]))
+        smallest = EquivalenceClasses(np.array([self.least]))
         self.sized = not problem.encoded.domains and bool(problem.requirement.holds(smallest).all())
 
     def passing(self, of: IntArray, rows: FloatArray, owner: IntArray, sizes: FloatArray) -> BoolArray:

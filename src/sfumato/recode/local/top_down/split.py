@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.recode.local.top_down.groups import Branches, Groups
 from sfumato.recode.local.top_down.specialize import Judge
 

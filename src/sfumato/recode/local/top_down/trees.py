@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import IntArray
+from sfumato.core.arrays import Codes, IntArray
 from sfumato.hierarchy import Hierarchy
-from sfumato.keys import Codes
 
 
 @dataclass(frozen=True, eq=False)

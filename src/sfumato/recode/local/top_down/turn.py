@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import BoolArray, FloatArray, IntArray
-from sfumato.keys import narrow, number, pack, starts
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray, narrow_codes
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.core.segments import run_starts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.top_down.groups import Groups
 from sfumato.recode.local.top_down.specialize import Judge
@@ -61,7 +62,7 @@ def _shares(problem: Problem, split: Split, back: FloatArray, turn: IntArray) ->
     found = np.zeros(len(back), dtype=np.int64)
     for name, domain in problem.encoded.domains.items():
         value = problem.main(name).take(split.groups.of).astype(np.int64)
-        pair, pairs = number(pack([split.groups.number, value], [len(split.groups), len(domain.values)]))
+        pair, pairs = number_tuples(pack_tuples([split.groups.number, value], [len(split.groups), len(domain.values)]))
         had, all_ = (np.bincount(pair, rows, pairs).take(pair) for rows in (back, split.groups.rows))
         share = (had + _before(np.where(back > 0, 0.0, split.groups.rows), pair, turn)) / all_
         found = np.maximum(found, (share * _STEPS + 1).astype(np.int64) * protected(problem, name).take(value))
@@ -89,7 +90,7 @@ def in_order(keys: IntArray) -> IntArray:
     >>> in_order(np.array([3, 1, 3, 0]))
     array([3, 1, 0, 2])
     """
-    return np.argsort(narrow(keys, int(keys.max(initial=0)) + 1), kind="stable")
+    return np.argsort(narrow_codes(keys, int(keys.max(initial=0)) + 1), kind="stable")
 
 
 def ahead(amounts: FloatArray, owner: IntArray) -> FloatArray:
@@ -100,7 +101,7 @@ def ahead(amounts: FloatArray, owner: IntArray) -> FloatArray:
     """
     if not len(owner):
         return amounts
-    total, first = np.cumsum(amounts) - amounts, starts(owner)
+    total, first = np.cumsum(amounts) - amounts, run_starts(owner)
     return total - np.repeat(total[first], np.diff(first, append=len(owner)))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import FloatArray, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.recode.local.top_down.give import given
 from sfumato.recode.local.top_down.groups import Groups
 from sfumato.recode.local.top_down.specialize import Judge

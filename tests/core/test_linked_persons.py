@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.classes import Classes
-from sfumato.linked import linked, linked_by
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.linked_persons import link_pairs, linked_persons
 
 PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 4)), max_size=40)
 
@@ -24,7 +24,7 @@ def sharing(pairs: list[tuple[int, int]]) -> dict[int, int]:
 def found_for(pairs: list[tuple[int, int]]) -> dict[int, int]:
     """The same by our code."""
     known = sorted(set(pairs))
-    found = linked_by(*(np.array([pair[i] for pair in known], dtype=np.int64) for i in range(2)))
+    found = link_pairs(*(np.array([pair[i] for pair in known], dtype=np.int64) for i in range(2)))
     return dict(zip(found.persons.tolist(), found.sharing.tolist(), strict=True))
 
 
@@ -56,11 +56,11 @@ def test_dropping_rows_may_make_fewer() -> None:
 
 def test_without_persons_a_class_is_shared_by_its_rows() -> None:
     """Where rows name nobody each row is a person's."""
-    found = linked(Classes(np.array([2, 3])))
+    found = linked_persons(EquivalenceClasses(np.array([2, 3])))
     assert found.sharing.tolist() == [2, 2, 3, 3, 3]
-    assert (found.fewest, found.below(3)) == (2, 2)
+    assert (found.fewest, found.count_below(3)) == (2, 2)
 
 
 def test_nobody_is_shared_by_nobody() -> None:
     """A table without rows has no fewest."""
-    assert linked(Classes(np.array([]))).fewest == 0
+    assert linked_persons(EquivalenceClasses(np.array([]))).fewest == 0

@@ -10,7 +10,7 @@ import pyarrow.csv as arrow_csv
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.arrow import numbers, places, texts, to_numpy
+from sfumato.core.arrow import arrow_indices, arrow_numbers, arrow_texts, numpy_numbers
 from sfumato.datasets import hospital
 
 
@@ -18,21 +18,21 @@ from sfumato.datasets import hospital
 def test_texts_are_what_pyarrow_makes_of_them(values: list[str | None]) -> None:
     """Any list of texts and NULLs becomes the array that pyarrow itself would make."""
     encodable = [None if value is None else value.encode(errors="replace").decode() for value in values]
-    assert texts(encodable).equals(pa.array(encodable, pa.string()))
+    assert arrow_texts(encodable).equals(pa.array(encodable, pa.string()))
 
 
 @given(st.lists(st.none() | st.integers(0, 2**40), max_size=20))
 def test_places_are_what_pyarrow_makes_of_them(values: list[int | None]) -> None:
     """Any list of whole numbers and NULLs becomes the array that pyarrow itself would make."""
-    assert places(values).equals(pa.array(values, pa.int64()))
+    assert arrow_indices(values).equals(pa.array(values, pa.int64()))
 
 
 def test_numbers_go_there_and_back() -> None:
     """Codes of every width survive, slices included."""
     for kind in (np.uint8, np.uint16, np.uint32, np.int64):
         codes = np.arange(10, dtype=kind)
-        assert numbers(codes[::2]).to_pylist() == [0, 2, 4, 6, 8]
-        assert to_numpy(numbers(codes).slice(3, 4)).tolist() == [3, 4, 5, 6]
+        assert arrow_numbers(codes[::2]).to_pylist() == [0, 2, 4, 6, 8]
+        assert numpy_numbers(arrow_numbers(codes).slice(3, 4)).tolist() == [3, 4, 5, 6]
 
 
 def test_a_release_does_not_import_pandas(tmp_path: Path) -> None:

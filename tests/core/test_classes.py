@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.classes import Classes, Histogram
+from sfumato.core.classes import EquivalenceClasses, Histogram
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 4), st.sampled_from(["flu", "HIV", None]), st.sampled_from(["ann", "bob", "eve"])),
@@ -14,20 +14,20 @@ ROWS = st.lists(
 Rows = list[tuple[int, str | None, str]]
 
 
-def of(rows: Rows) -> Classes:
+def of(rows: Rows) -> EquivalenceClasses:
     """Classes of (class, illness, person) rows."""
     labels, illness, person = zip(*rows, strict=True)
-    return Classes.of(list(labels), individuals=list(person), illness=list(illness))
+    return EquivalenceClasses.of(list(labels), individuals=list(person), illness=list(illness))
 
 
 def lines(histogram: Histogram | None) -> list[tuple[int, str | None, int]]:
     """A histogram in words."""
     assert histogram is not None
     names = [histogram.domain.values[value] for value in histogram.value]
-    return list(zip(histogram.owner.tolist(), names, histogram.count.tolist(), strict=True))
+    return list(zip(histogram.class_of.tolist(), names, histogram.count.tolist(), strict=True))
 
 
-def same(one: Classes, other: Classes) -> bool:
+def same(one: EquivalenceClasses, other: EquivalenceClasses) -> bool:
     """Whether two classes hold the same counts (their domains' totals aside)."""
     pairs = [(one.sensitive["illness"], other.sensitive["illness"]), (one.individuals, other.individuals)]
     return one.sizes.tolist() == other.sizes.tolist() and all(lines(a) == lines(b) for a, b in pairs)
@@ -52,7 +52,7 @@ def test_merging_is_relabelling_the_rows(rows: Rows, targets: list[int]) -> None
     present = sorted({label for label, _, _ in rows})
     dense = np.unique([targets[label] for label in present], return_inverse=True)[1]
     relabelled = [(int(dense[present.index(label)]), illness, person) for label, illness, person in rows]
-    assert same(of(rows).merged(dense), of(relabelled))
+    assert same(of(rows).merge(dense), of(relabelled))
 
 
 @given(ROWS, st.sets(st.integers(0, 4)))
@@ -60,7 +60,7 @@ def test_choosing_is_leaving_rows_out(rows: Rows, labels: set[int]) -> None:
     """The chosen classes alone have the counts of their rows, over the domain of all."""
     present = sorted({label for label, _, _ in rows})
     chosen = np.array([label in labels for label in present])
-    kept = of(rows).only(chosen)
+    kept = of(rows).select(chosen)
     left = [row for row in rows if row[0] in labels]
     assert kept.rows == len(left)
     if left:
@@ -70,6 +70,6 @@ def test_choosing_is_leaving_rows_out(rows: Rows, labels: set[int]) -> None:
 
 def test_shares_are_those_of_the_whole_table() -> None:
     """A domain counts the rows of all classes."""
-    domain = Classes.of([0, 0, 1, 1], illness=["flu", "HIV", "flu", None]).sensitive["illness"].domain
+    domain = EquivalenceClasses.of([0, 0, 1, 1], illness=["flu", "HIV", "flu", None]).sensitive["illness"].domain
     assert domain.values == ("HIV", "flu", None)
     assert domain.shares.tolist() == [0.25, 0.5, 0.25]

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from sfumato.randomness import Randomness
+from sfumato.core.randomness import Randomness
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 1000])

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.keys import among, count, narrow, number, pack
+from sfumato.core.arrays import narrow_codes
+from sfumato.core.keys import count_keys, has_key, number_tuples, pack_tuples
 
 WIDTHS = st.lists(st.sampled_from([1, 2, 7, 300, 70_000, 2**31]), min_size=1, max_size=8)
 
@@ -20,7 +21,7 @@ def columns(draw: st.DrawFn) -> tuple[list[Any], list[int]]:
     widths, rows = draw(WIDTHS), draw(st.integers(1, 30))
     codes = [st.sampled_from(sorted({0, width // 2, width - 1})) for width in widths]
     cells = [draw(st.lists(code, min_size=rows, max_size=rows)) for code in codes]
-    return [narrow(np.array(part), width) for part, width in zip(cells, widths, strict=True)], widths
+    return [narrow_codes(np.array(part), width) for part, width in zip(cells, widths, strict=True)], widths
 
 
 def tuples(parts: list[Any]) -> list[tuple[int, ...]]:
@@ -31,7 +32,7 @@ def tuples(parts: list[Any]) -> list[tuple[int, ...]]:
 @given(columns())
 def test_what_is_packed_can_be_unpacked(table: tuple[list[Any], list[int]]) -> None:
     """Equal tuples have equal keys, different ones different keys, and keys say which tuple it was."""
-    packed = pack(*table)
+    packed = pack_tuples(*table)
     assert tuples(packed.unpack(packed.keys)) == tuples(table[0])
     assert len(set(packed.keys.tolist())) == len(set(tuples(table[0])))
     assert ((packed.keys >= 0) & (packed.keys < packed.span)).all()
@@ -40,12 +41,12 @@ def test_what_is_packed_can_be_unpacked(table: tuple[list[Any], list[int]]) -> N
 @given(columns(), st.sampled_from([1, 1000, 2**40]))
 def test_counting(table: tuple[list[Any], list[int]], largest: int) -> None:
     """Each key has as many rows as tuples have it, or the sum of their weights, in ascending order."""
-    packed = pack(*table)
-    found = count(packed)
+    packed = pack_tuples(*table)
+    found = count_keys(packed)
     assert dict(zip(tuples(packed.unpack(found.keys)), found.counts.tolist(), strict=True)) == Counter(tuples(table[0]))
     assert (np.diff(found.keys) > 0).all()
     weights = np.arange(len(packed.keys), dtype=np.int64) % 5 * largest + 1
-    heavy = count(packed, weights)
+    heavy = count_keys(packed, weights)
     expected: Counter[tuple[int, ...]] = Counter()
     for one, weight in zip(tuples(table[0]), weights.tolist(), strict=True):
         expected[one] += weight
@@ -55,30 +56,30 @@ def test_counting(table: tuple[list[Any], list[int]], largest: int) -> None:
 @given(columns(), st.data())
 def test_numbers_and_membership(table: tuple[list[Any], list[int]], data: st.DataObject) -> None:
     """Tuples are numbered densely in the order of their keys, and those that were chosen are found again."""
-    packed = pack(*table)
-    numbers, size = number(packed)
+    packed = pack_tuples(*table)
+    numbers, size = number_tuples(packed)
     known = sorted(set(packed.keys.tolist()))
     assert size == len(known)
     assert [known[one] for one in numbers] == packed.keys.tolist()
     chosen = data.draw(st.lists(st.sampled_from(known), unique=True))
-    assert among(packed, np.array(chosen, dtype=np.int64)).tolist() == [key in chosen for key in packed.keys.tolist()]
+    assert has_key(packed, np.array(chosen, dtype=np.int64)).tolist() == [key in chosen for key in packed.keys.tolist()]
 
 
 def test_many_rows_in_few_and_in_many_keys() -> None:
     """Dense tables, sorts of narrow and of wide words and blocks of rows all count the same."""
     rng = np.random.default_rng(1)
     for widths in ([3, 4], [5000, 5000], [2**20, 2**20], [2**31, 2**31]):
-        parts = [narrow(rng.integers(0, width, 70_000) // (width // 3) * (width // 3), width) for width in widths]
-        packed = pack(parts, widths)
-        found = count(packed)
+        parts = [narrow_codes(rng.integers(0, width, 70_000) // (width // 3) * (width // 3), width) for width in widths]
+        packed = pack_tuples(parts, widths)
+        found = count_keys(packed)
         keys, expected = np.unique(packed.keys, return_counts=True)
         assert (found.keys.tolist(), found.counts.tolist()) == (keys.tolist(), expected.tolist())
-        weighted = count(replace(packed, keys=keys), expected)
+        weighted = count_keys(replace(packed, keys=keys), expected)
         assert weighted.counts.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(("width", "kind"), [(1, "uint8"), (256, "uint8"), (257, "uint16"), (65537, "uint32")])
 def test_narrow(width: int, kind: str) -> None:
     """Codes take as few bytes as their largest needs."""
-    assert narrow(np.array([0, width - 1]), width).dtype == kind
-    assert narrow(np.array([0, width - 1]), width).tolist() == [0, width - 1]
+    assert narrow_codes(np.array([0, width - 1]), width).dtype == kind
+    assert narrow_codes(np.array([0, width - 1]), width).tolist() == [0, width - 1]

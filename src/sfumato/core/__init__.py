@@ -1,0 +1,1 @@
+"""What everything stands on: arrays, packed tuples, equivalence classes, exact numbers and randomness."""

@@ -1,0 +1,25 @@
+"""The array types that annotations name.
+
+Counts, codes and class numbers are 64-bit integers unless a module says otherwise; `Codes` are as narrow as the number
+of different values allows, because a column of codes is read far more often than it is written.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+Codes = NDArray[Any]
+"""Codes of one column: unsigned integers, as narrow as its number of values allows."""
+
+
+def narrow_codes(codes: NDArray[Any], width: int) -> Codes:
+    """Convert codes to the smallest unsigned type that holds `width` different ones.
+
+    >>> narrow_codes(np.array([0, 3]), 4).dtype
+    dtype('uint8')
+    """
+    return codes.astype(np.min_scalar_type(max(width - 1, 0)), copy=False)

@@ -1,0 +1,146 @@
+"""Tuples of small integers as one integer each: packing, counting and taking apart.
+
+Searches count millions of tuples, again and again. A tuple packed into one machine word is counted by a bincount where
+the words are few, by a sort where they are many. Where the widths of the columns exceed a word, what is packed so far
+is numbered densely and packing goes on from there.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.arrays import BoolArray, Codes, IntArray
+from sfumato.core.segments import run_starts
+
+_WORD = 1 << 62
+"""Keys stay below this, so that they are positive 64-bit integers with a bit to spare."""
+_DENSE = 1 << 24
+"""Spans up to this are counted in a table with an entry per possible key."""
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class PackedTuples:
+    """One key per tuple, and what is needed to take keys apart again.
+
+    `keys` are below `span`. `stages` are in the order of packing: the keys that were known when what was packed so far
+    had to be numbered densely (``None`` in the first stage), and the widths of the columns packed in the stage.
+
+    >>> packed = pack_tuples([np.array([0, 1, 1]), np.array([2, 0, 0])], [2, 3])
+    >>> counted = count_keys(packed)
+    >>> counted.keys, counted.counts
+    (array([2, 3]), array([1, 2]))
+    >>> [column.tolist() for column in packed.unpack(counted.keys)]
+    [[0, 1], [2, 0]]
+    """
+
+    keys: IntArray
+    span: int
+    stages: tuple[tuple[IntArray | None, tuple[int, ...]], ...]
+
+    def unpack(self, keys: IntArray) -> list[IntArray]:
+        """Take the given keys apart: one array of codes per column."""
+        columns: list[IntArray] = []
+        for known, widths in reversed(self.stages):
+            for width in reversed(widths):
+                rest = keys // width
+                columns.append(keys - rest * width)
+                keys = rest
+            if known is not None:
+                keys = known[keys]
+        return columns[::-1]
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether a table with an entry per possible key is cheaper than a sort."""
+        return self.span <= min(_DENSE, max(8 * len(self.keys), 1 << 12))
+
+
+def pack_tuples(columns: Sequence[Codes], widths: Sequence[int]) -> PackedTuples:
+    """Pack columns of codes, each code below its column's width, into one key per row."""
+    keys = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
+    if math.prod(widths) <= _WORD:
+        # A block of rows at a time, which stays in the processor's cache.
+        for start in range(0, len(keys), _BLOCK):
+            block = keys[start : start + _BLOCK]
+            for codes, width in zip(columns, widths, strict=True):
+                block *= width
+                block += codes[start : start + _BLOCK]
+        return PackedTuples(keys, math.prod(widths), ((None, tuple(widths)),))
+    span = 1
+    known: IntArray | None = None
+    stage: list[int] = []
+    stages: list[tuple[IntArray | None, tuple[int, ...]]] = []
+    for codes, width in zip(columns, widths, strict=True):
+        if span * width > _WORD:
+            stages.append((known, tuple(stage)))
+            known, keys = np.unique(keys, return_inverse=True)
+            span, stage = len(known), []
+        keys *= width
+        keys += codes
+        span *= width
+        stage.append(width)
+    stages.append((known, tuple(stage)))
+    return PackedTuples(keys, span, tuple(stages))
+
+
+@dataclass(frozen=True, eq=False)
+class KeyCounts:
+    """The different keys in ascending order, and the weight of each."""
+
+    keys: IntArray
+    counts: IntArray
+
+
+def count_keys(packed: PackedTuples, weights: IntArray | None = None) -> KeyCounts:
+    """Count how often each key occurs, or add up the weights of its rows."""
+    if packed.is_dense:
+        table = np.bincount(packed.keys, weights=weights)
+        keys = np.flatnonzero(table)
+        return KeyCounts(keys, table[keys].astype(np.int64))
+    if weights is None:
+        ordered = np.sort(packed.keys.astype(np.uint32) if packed.span <= 1 << 32 else packed.keys)
+        first = run_starts(ordered)
+        return KeyCounts(ordered[first].astype(np.int64), np.diff(first, append=len(ordered)))
+    bits = int(weights.max()).bit_length()
+    if packed.span << bits < _WORD:  # key and weight fit into one word, and words sort faster than pairs
+        words = np.sort((packed.keys << bits) | weights)
+        ordered, weights = words >> bits, words & ((1 << bits) - 1)
+    else:
+        order = np.argsort(packed.keys)
+        ordered, weights = packed.keys[order], weights[order]
+    first = run_starts(ordered)
+    return KeyCounts(ordered[first], np.add.reduceat(weights, first))
+
+
+def number_tuples(packed: PackedTuples) -> tuple[IntArray, int]:
+    """Number the tuples: equal ones alike, without gaps, ascending with the keys; also returns how many there are."""
+    if packed.is_dense:
+        present = np.zeros(packed.span, dtype=np.int64)
+        present[packed.keys] = 1
+        places = np.cumsum(present)
+        return places[packed.keys] - 1, int(places[-1])
+    known, numbers = np.unique(packed.keys, return_inverse=True)
+    return numbers, len(known)
+
+
+def has_key(packed: PackedTuples, chosen: IntArray) -> BoolArray:
+    """Tell which tuples have one of the chosen keys."""
+    if packed.span <= _DENSE:
+        table = np.zeros(packed.span, dtype=np.bool_)
+        table[chosen] = True
+        return table.take(packed.keys)
+    return np.isin(packed.keys, chosen)
+
+
+def mix_bits(numbers: NDArray[Any], salt: int) -> NDArray[np.uint64]:
+    """Spread numbers over all 64-bit words by multiplying and folding; no secret, and no cryptography."""
+    with np.errstate(over="ignore"):
+        words = (numbers.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
+        words = (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+        words = (words ^ (words >> np.uint64(29))) * np.uint64(0xA24BAED4963EE407)
+        return words ^ (words >> np.uint64(32))
