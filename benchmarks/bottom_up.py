@@ -28,7 +28,7 @@ from sfumato.papers.record import described, keep_experiment
 from sfumato.papers.rows import ADULT, Rows
 from sfumato.papers.tables import setting, table
 from sfumato.policy import Policy, load
-from sfumato.policy.written import written
+from sfumato.policy.toml_text import write_toml
 from sfumato.recode import recode
 from sfumato.table import from_frame
 
@@ -95,7 +95,7 @@ class Timing:
         return seconds
 
     def _command(self, policy: Mapping[str, Any], work: Path) -> Measured:
-        (path := work / "policy.toml").write_text(written(policy), encoding="utf-8")
+        (path := work / "policy.toml").write_text(write_toml(policy), encoding="utf-8")
         shutil.rmtree(work / "release", ignore_errors=True)  # replacing it would be measured as well
         done = measure([*SFUMATO, "anonymize", path, "--out", work / "release", "--json"], timeout=self.timeout)
         if done.failed:

@@ -7,13 +7,13 @@ from benchmarks.case import Case, Method
 from benchmarks.data import source_of
 from sfumato.datasets import adult_arx_folder, adult_arx_policy, adult_folder, adult_policy, synthetic_adult_policy
 from sfumato.datasets.adult_policies import AGES
-from sfumato.policy.written import written
+from sfumato.policy.toml_text import write_toml
 
 
 def write_policy(case: Case, source: Path, path: Path) -> Path:
     """Write it as TOML."""
     policy = _applied(case.method, _policy(case, source)) | {"publish": {"format": case.format}}
-    path.write_text(written(policy), encoding="utf-8")
+    path.write_text(write_toml(policy), encoding="utf-8")
     return path
 
 

@@ -21,7 +21,7 @@ from sfumato.papers.measure import COPY, SFUMATO, Measured, measure
 from sfumato.papers.occupations import SENSITIVE
 from sfumato.papers.record import described, keep_experiment
 from sfumato.papers.tables import setting, table
-from sfumato.policy.written import written
+from sfumato.policy.toml_text import write_toml
 
 LIMIT = 60.0
 """Seconds that a thousand queries may take on a million rows."""
@@ -92,7 +92,7 @@ def _policy(method: Method, source: Path) -> str:
     shared: dict[str, Any] = {"source": source, "sensitive": SENSITIVE}
     policy = synthetic_adult_policy(**shared) if folder is None else adult_arx_policy(folder, **shared)
     changed = {"privacy": [method.privacy], "algorithm": method.search, "publish": {"form": method.form}}
-    return written(policy | changed)
+    return write_toml(policy | changed)
 
 
 def _done(measured: Measured, what: str) -> Measured:

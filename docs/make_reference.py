@@ -10,7 +10,7 @@ from typing import Any
 
 import sfumato
 from sfumato import hierarchy, models
-from sfumato.models.keys import keys_of
+from sfumato.models.policy_keys import model_keys
 from sfumato.recode.metrics import METRICS
 
 HEAD = """\
@@ -71,8 +71,8 @@ def _models() -> Iterator[str]:
     yield "## Privacy models"
     known: dict[str, Any] = models.MODELS | models.LINKAGE
     for name, model in known.items():
-        keys = keys_of(model).items()
-        lines = [f"| `{key}` | {each.meaning} | {'yes' if each.needed else 'no'} |" for key, each in keys]
+        keys = model_keys(model).items()
+        lines = [f"| `{key}` | {each.description} | {'yes' if each.required else 'no'} |" for key, each in keys]
         table = "\n".join(["| key | meaning | needed |", "|---|---|---|", *lines])
         yield f'### `model = "{name}"`\n\n{_doc(model)}\n\nThreat: {model.threat}\n\n{table}'
 

@@ -12,7 +12,7 @@ from sfumato.checks.tables import Case, random_case
 from sfumato.core.randomness import Randomness
 from sfumato.encode import CodedColumn, _dense_ranks, number_persons
 from sfumato.errors import Infeasible
-from sfumato.policy.search import LOCAL
+from sfumato.policy.options import LOCAL
 from sfumato.release import anonymize
 from sfumato.release.making import prepare
 

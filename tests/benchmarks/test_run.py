@@ -15,7 +15,7 @@ from benchmarks.peers import Peer
 from benchmarks.policies import write_policy
 from benchmarks.tables import report
 from benchmarks.verdicts import verdict, wanted
-from sfumato.policy.written import written
+from sfumato.policy.toml_text import write_toml
 
 ABOUT = {"date": "today", "sfumato": "0", "python": "3", "duckdb": "1", "cpus": 2, "memory": 8, "load": 0.5}
 
@@ -132,4 +132,4 @@ def test_toml() -> None:
         "columns": {"a b": {"role": "x", "hierarchy": {"intervals": [5, 10.5], "ok": True}}},
         "c": ['ä"\\\n', 0.02],
     }
-    assert tomllib.loads(written(policy)) == policy
+    assert tomllib.loads(write_toml(policy)) == policy

@@ -12,7 +12,7 @@ from sfumato import anonymize
 from sfumato.checks import Case, check_recoder, check_release, random_case
 from sfumato.checks.cells import check_cells
 from sfumato.models import MODELS
-from sfumato.policy.search import LOCAL, RECODERS
+from sfumato.policy.options import LOCAL, RECODERS
 from sfumato.recode import ALGORITHMS as FULL_DOMAIN
 from sfumato.recode.local import ALGORITHMS as LOCAL_ALGORITHMS
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv
 
-from sfumato.policy.search import FULL_DOMAIN, LOCAL
+from sfumato.policy.options import FULL_DOMAIN, LOCAL
 
 Runs = Callable[..., Any]
 Job = Callable[..., Path]

@@ -10,7 +10,7 @@ from sfumato.compare import chosen_policy, compare
 from sfumato.compare.edited import edited
 from sfumato.compare.outcome import Outcome
 from sfumato.policy import load
-from sfumato.policy.written import written
+from sfumato.policy.toml_text import write_toml
 from sfumato.release import anonymize
 
 
@@ -89,7 +89,7 @@ def test_edits_say_what_they_should_or_are_not_made(text: str, suppression: floa
             line for line in found.splitlines() if line.startswith("#")
         ]
     plain = {name: table for name, table in wanted.items() if isinstance(table, dict)}
-    assert tomllib.loads(written(plain)) == plain
+    assert tomllib.loads(write_toml(plain)) == plain
 
 
 def test_common_ways_of_writing_are_edited_in_place() -> None:

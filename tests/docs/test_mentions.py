@@ -15,7 +15,7 @@ from sfumato.datasets import hospital, hospital_policy
 from sfumato.models import LINKAGE, MODELS
 from sfumato.models.distances import DISTANCES
 from sfumato.policy import load, schema
-from sfumato.policy.search import ALGORITHMS, LOCAL, RANGES, SCORES
+from sfumato.policy.options import ALGORITHMS, LOCAL, RANGES, SCORES
 from sfumato.profile.presets import PRESETS, Preset
 from sfumato.recode.metrics import METRICS
 from sfumato.release import anonymize

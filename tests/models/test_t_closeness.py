@@ -11,11 +11,8 @@ from sfumato.core.arrays import FloatArray
 from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain
 from sfumato.errors import PolicyError
 from sfumato.models import Costs, TCloseness
-from sfumato.models.distances import distance
-from sfumato.models.distances.emd import general
-from sfumato.models.distances.line import Line
-from sfumato.models.distances.transport import Transport
-from sfumato.models.distances.tree import Tree
+from sfumato.models.distances import LineDistance, TreeDistance, bind_distance
+from sfumato.models.earth_mover import TransportDistance, bind_earth_mover
 
 SALARIES = ["03k", "04k", "05k", "06k", "08k", "11k", "07k", "09k", "10k"]  # the paper's, so that text sorts
 SEEDS = range(8)
@@ -43,10 +40,10 @@ def program(costs: FloatArray, classes: EquivalenceClasses) -> FloatArray:
     return np.array([linprog(costs.ravel(), A_eq=flat, b_eq=part - whole).fun for part in parts])
 
 
-def measured(name: str, classes: EquivalenceClasses, costs: Costs | None = None) -> FloatArray:
+def measured(name: str, classes: EquivalenceClasses) -> FloatArray:
     """The distances of all classes."""
     lines = classes.sensitive["illness"]
-    return distance(name, lines.domain, costs).of(lines, classes.sizes)
+    return bind_distance(name, lines.domain).class_distances(lines, classes.sizes)
 
 
 def classes_of(seed: int) -> EquivalenceClasses:
@@ -105,10 +102,10 @@ def test_general_emd_is_the_program(seed: int) -> None:
     costs = np.random.default_rng(seed).integers(1, 9, size=(6, 6)).astype(np.float64)
     np.fill_diagonal(costs, 0)
     lines = classes.sensitive["illness"]
-    way = general(lines.domain, written(lines.domain, costs))
-    assert isinstance(way, Transport)
-    assert way.of(lines, classes.sizes) == pytest.approx(program(costs, classes), rel=0, abs=1e-10)
-    assert (way.at_least(lines, classes.sizes) <= way.of(lines, classes.sizes) + 1e-12).all()
+    way = bind_earth_mover(lines.domain, written(lines.domain, costs))
+    assert isinstance(way, TransportDistance)
+    assert way.class_distances(lines, classes.sizes) == pytest.approx(program(costs, classes), rel=0, abs=1e-10)
+    assert (way.lower_bounds(lines, classes.sizes) <= way.class_distances(lines, classes.sizes) + 1e-12).all()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -131,10 +128,10 @@ def test_bounds_spare_programs() -> None:
     rows = [(i, value) for i, each in enumerate(values) for value in each] + [(99, v) for v in "bbbcccc" * 99]
     classes = EquivalenceClasses.of([i for i, _ in rows], illness=[value for _, value in rows])
     lines = classes.sensitive["illness"]
-    way = Transport(lines.domain, np.array([[0.0, 1, 2], [2, 0, 1], [1, 2, 0]]))
+    way = TransportDistance(lines.domain, np.array([[0.0, 1, 2], [2, 0, 1], [1, 2, 0]]))
     assert not way.within(lines, classes.sizes, 0.6)[:20].any()
     assert len(way._solved) <= 3
-    way.of(lines, classes.sizes)
+    way.class_distances(lines, classes.sizes)
     assert len(way._solved) == 22
 
 
@@ -148,14 +145,14 @@ def test_general_emd_knows_lines_and_trees(seed: int) -> None:
     assert domain.ancestors is not None
     heights = (domain.ancestors[:, None] != domain.ancestors).sum(axis=2) / 2
     tables = {
-        "emd-ordered": (np.abs(domain.ranks[:, None] - domain.ranks) / (domain.places - 1), Line),
-        "emd-hierarchical": (heights, Tree),
-        "emd-equal": (1 - np.eye(6), Tree),
+        "emd-ordered": (np.abs(domain.ranks[:, None] - domain.ranks) / (domain.places - 1), LineDistance),
+        "emd-hierarchical": (heights, TreeDistance),
+        "emd-equal": (1 - np.eye(6), TreeDistance),
     }
     for name, (costs, kind) in tables.items():
-        way = general(domain, written(domain, costs))
+        way = bind_earth_mover(domain, written(domain, costs))
         assert isinstance(way, kind)
-        assert way.of(lines, classes.sizes) == pytest.approx(measured(name, classes))
+        assert way.class_distances(lines, classes.sizes) == pytest.approx(measured(name, classes))
 
 
 @pytest.mark.parametrize("name", ["variational", "kl", "emd-ordered", "emd-hierarchical"])
@@ -163,7 +160,7 @@ def test_points_are_classes_of_one_value(name: str) -> None:
     """No class is farther than the farthest of its values."""
     classes = classes_of(3)
     lines = classes.sensitive["illness"]
-    points = distance(name, lines.domain).points()
+    points = bind_distance(name, lines.domain).value_distances()
     assert len(points) == 6
     parts, _ = shares(classes)
     assert (measured(name, classes) <= parts @ points + 1e-12).all()
@@ -173,8 +170,8 @@ def test_salaries() -> None:
     """Of nine salaries, the three lowest are 0.375 away and three spread ones 0.167."""
     classes = EquivalenceClasses.of([0, 0, 0, 1, 1, 1, 2, 2, 2], salary=SALARIES)
     model = TCloseness("salary", t=0.167, distance="emd-ordered")
-    work = distance("emd-ordered", classes.sensitive["salary"].domain)
-    found = work.of(classes.sensitive["salary"], classes.sizes)
+    work = bind_distance("emd-ordered", classes.sensitive["salary"].domain)
+    found = work.class_distances(classes.sensitive["salary"], classes.sizes)
     assert found.round(3).tolist()[:2] == [0.375, 0.167]
     assert model.holds(classes).tolist()[:2] == [False, True]
     assert model.achieved(classes)["t"] == pytest.approx(0.375)

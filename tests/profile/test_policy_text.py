@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import DataError, Infeasible
 from sfumato.policy import load
-from sfumato.policy.written import key, value
+from sfumato.policy.toml_text import write_key, write_value
 from sfumato.profile import propose
 from sfumato.profile.comments import comment
 from sfumato.profile.files import file_names
@@ -30,7 +30,7 @@ content = st.recursive(
 @given(st.text(), content, st.text())
 def test_toml_is_read_back_equal(name: str, meant: object, said: str) -> None:
     """Any key, value and comment come back from a TOML reader as they were."""
-    lines = [*comment(said), f"{key(name)} = {value(meant)}"]
+    lines = [*comment(said), f"{write_key(name)} = {write_value(meant)}"]
     assert tomllib.loads("\n".join(lines)) == {name: meant}
 
 
@@ -65,7 +65,7 @@ def test_every_column_has_its_reason_and_every_doubt_is_marked(ugly: Path) -> No
     proposal = propose(ugly)
     lines = proposal.text.splitlines()
     for column in proposal.draft.columns:
-        assert lines[lines.index(f"{key(column.facts.name)} = {value(column.entry)}") - 1].startswith("# ")
+        assert lines[lines.index(f"{write_key(column.facts.name)} = {write_value(column.entry)}") - 1].startswith("# ")
     assert sum(line.startswith("# check: ") for line in lines) == proposal.decisions
 
 

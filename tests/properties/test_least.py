@@ -25,7 +25,7 @@ from sfumato.cli.main import _run
 from sfumato.encode import encode
 from sfumato.errors import Infeasible
 from sfumato.matching.labels import Side, fitting
-from sfumato.policy.search import RECODERS
+from sfumato.policy.options import RECODERS
 from sfumato.recode import recode
 from sfumato.release import prepare
 from sfumato.table import from_frame

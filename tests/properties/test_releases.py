@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sfumato import Infeasible, anonymize
 from sfumato.checks import Case, check_recoder, random_case
 from sfumato.models import MODELS
-from sfumato.policy.search import FULL_DOMAIN, LOCAL, RECODERS
+from sfumato.policy.options import FULL_DOMAIN, LOCAL, RECODERS
 
 EACH = 24
 PARTS = 10

@@ -11,7 +11,7 @@ from sfumato.checks.exhaustive import every_outcome
 from sfumato.checks.losses import Labels, loss_of
 from sfumato.checks.tables import METRICS as NAMES
 from sfumato.checks.tables import Case, random_case
-from sfumato.policy.search import METRICS as DECLARED
+from sfumato.policy.options import METRICS as DECLARED
 from sfumato.recode.evaluate import Evaluator
 from sfumato.recode.metrics import METRICS
 

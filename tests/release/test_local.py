@@ -11,7 +11,7 @@ from pyarrow import csv
 from pyarrow import parquet as pq
 
 import sfumato as sf
-from sfumato.policy.search import LOCAL
+from sfumato.policy.options import LOCAL
 from sfumato.release.manifest import MIXED
 
 Rules = Callable[..., dict[str, Any]]

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.policy.search import LOCAL, RANGES
+from sfumato.policy.options import LOCAL, RANGES
 from sfumato.release import Release, prepare
 from sfumato.release.report import report
 from sfumato.release.telling import RANGES as REVEALS

@@ -11,7 +11,7 @@ import pytest
 from sfumato.checks import Case, random_case
 from sfumato.checks.split import check_split, check_tables, split_case
 from sfumato.models import MODELS
-from sfumato.policy.search import RECODERS
+from sfumato.policy.options import RECODERS
 from sfumato.release import Release, anonymize
 
 TABLES = 6

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import DataError
-from sfumato.policy import Source, load
+from sfumato.policy import DataSource, load
 from sfumato.table import column_names, read
 
 Reads = Callable[..., dict[str, list[Any]]]
@@ -208,7 +208,7 @@ def test_an_unknown_kind_of_file(reads: Reads) -> None:
 def test_names_without_a_policy(tmp_path: Path) -> None:
     """The columns of a file can be asked for before there is a policy."""
     (tmp_path / "t.csv").write_text('"a\nx";b\n1;2\n')
-    assert column_names(tmp_path / "t.csv", Source()) == ["a\nx", "b"]
+    assert column_names(tmp_path / "t.csv", DataSource()) == ["a\nx", "b"]
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import Infeasible, NotVerified
-from sfumato.policy.search import LOCAL, UNLEVELLED
+from sfumato.policy.options import LOCAL, UNLEVELLED
 from sfumato.release import prepare
 from sfumato.release import release as releases
 

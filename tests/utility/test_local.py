@@ -16,7 +16,7 @@ from sfumato.cli.main import _run
 from sfumato.datasets.adult import adult_folder
 from sfumato.datasets.adult_policies import adult_policy
 from sfumato.errors import Infeasible
-from sfumato.policy.search import LOCAL
+from sfumato.policy.options import LOCAL
 
 
 def _labels(case: Case, release: Any) -> dict[str, Counter[str | None]]:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.policy.search import LOCAL
+from sfumato.policy.options import LOCAL
 from sfumato.verifier import Promise, verify, verify_table
 
 Rows = list[dict[str, Any]]

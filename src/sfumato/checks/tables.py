@@ -16,7 +16,7 @@ import pyarrow as pa
 from sfumato.checks.naive import World
 from sfumato.checks.rules import COSTS, ILLNESSES, random_rule
 from sfumato.policy import Policy
-from sfumato.policy.search import CUTS, RANGES, UNLEVELLED
+from sfumato.policy.options import CUTS, RANGES, UNLEVELLED
 
 Paths = dict[str | None, tuple[str | None, ...]]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from sfumato.policy.search import CUTS, FULL_DOMAIN, LOCAL
+from sfumato.policy.options import CUTS, FULL_DOMAIN, LOCAL
 
 Progress = Callable[[int, int], None]
 

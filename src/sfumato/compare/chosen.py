@@ -13,7 +13,7 @@ from sfumato.compare.plan import changed, planned
 from sfumato.compare.settings import settings_of
 from sfumato.errors import InputError, OutputError
 from sfumato.policy import Policy, load
-from sfumato.policy.written import written
+from sfumato.policy.toml_text import write_toml
 
 _WORDS = ("suppress", "sets")
 
@@ -51,7 +51,7 @@ def chosen_policy(policy: Path, outcome: Outcome, target: Path, *, data: Path | 
     text = policy.read_bytes().decode("utf-8-sig")
     found = edited(text, wanted)
     told = ", ".join(part for part in (outcome.algorithm, outcome.told) if part)
-    found = f"# Chosen by sfumato compare: line {outcome.number} ({told}).\n" + (found or written(wanted))
+    found = f"# Chosen by sfumato compare: line {outcome.number} ({told}).\n" + (found or write_toml(wanted))
     _check(found, target.parent)
     return found
 

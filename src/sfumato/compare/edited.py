@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sfumato.compare.settings import Path
-from sfumato.policy.lines import locate
-from sfumato.policy.plain import tables
-from sfumato.policy.section import dotted
-from sfumato.policy.written import value as toml
+from sfumato.policy.policy import plain_tables
+from sfumato.policy.toml_text import dotted_key, find_line
+from sfumato.policy.toml_text import write_value as toml
 
 _VALUE = re.compile(r"""=\s*("(?:\\.|[^"\\])*"|'[^']*'|[^\s,\]}#"']+)""")
 
@@ -36,7 +35,7 @@ def edited(text: str, wanted: Mapping[str, Any]) -> str | None:
 
 def _said(text: str) -> dict[str, object] | None:
     try:
-        return tables(tomllib.loads(text))
+        return plain_tables(tomllib.loads(text))
     except ValueError:
         return None
 
@@ -78,8 +77,8 @@ def _with(now: dict[str, object], wanted: Mapping[str, Any], path: Path) -> dict
 
 def _candidates(text: str, path: Path, value: object) -> Iterator[str]:
     """The document with an edit at each place where it may belong."""
-    number = locate(text, _key(path))
-    lines, key = text.splitlines(keepends=True), dotted(str(path[-1]))
+    number = find_line(text, _key(path))
+    lines, key = text.splitlines(keepends=True), dotted_key(str(path[-1]))
     if number is not None:
         before, line, after = "".join(lines[: number - 1]), lines[number - 1], "".join(lines[number:])
         for match in _VALUE.finditer(line) if value is not None else ():
@@ -89,7 +88,7 @@ def _candidates(text: str, path: Path, value: object) -> Iterator[str]:
         else:
             yield f"{before}{_ended(line)}{key} = {toml(value)}\n{after}"
     if value is not None and len(path) == 2:
-        yield f"{_ended(text)}\n[{dotted(str(path[0]))}]\n{key} = {toml(value)}\n"
+        yield f"{_ended(text)}\n[{dotted_key(str(path[0]))}]\n{key} = {toml(value)}\n"
 
 
 def _ended(text: str) -> str:
@@ -97,4 +96,4 @@ def _ended(text: str) -> str:
 
 
 def _key(path: Path) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{dotted(part)}" for part in path).lstrip(".")
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{dotted_key(part)}" for part in path).lstrip(".")

@@ -8,7 +8,7 @@ from sfumato.page.charts import Axis, Series, scatter
 from sfumato.page.document import document
 from sfumato.page.markup import Markup, facts, join, note, paragraph, section, table, tag
 from sfumato.page.words import keys, percent, plural
-from sfumato.policy.search import CUTS, FULL_DOMAIN, LOCAL
+from sfumato.policy.options import CUTS, FULL_DOMAIN, LOCAL
 
 LOSSES = {
     "ncp": "loss (NCP)",

@@ -9,8 +9,8 @@ from typing import Any
 from sfumato.compare.settings import Path, Setting
 from sfumato.errors import InputError, PolicyError, did_you_mean
 from sfumato.policy import Policy
-from sfumato.policy.search import ALGORITHMS
-from sfumato.policy.section import among
+from sfumato.policy.options import ALGORITHMS
+from sfumato.policy.section import join_choices
 
 _OWN = ("metric", "improve", "keep_together", "score", "class")
 """Keys of [algorithm] that some algorithms do without: these are left out for those, unless somebody varies them."""
@@ -47,10 +47,10 @@ def planned(policy: Policy, algorithms: Sequence[str] | None, settings: Sequence
 
 def _known(names: Sequence[str]) -> list[str]:
     if not names:
-        raise InputError(f"--algorithms names none; choose among {among(ALGORITHMS)}")
+        raise InputError(f"--algorithms names none; choose among {join_choices(ALGORITHMS)}")
     for name in names:
         if name not in ALGORITHMS:
-            hint = did_you_mean(name, ALGORITHMS) or f"; choose among {among(ALGORITHMS)}"
+            hint = did_you_mean(name, ALGORITHMS) or f"; choose among {join_choices(ALGORITHMS)}"
             raise InputError(f"{name!r} is not an algorithm{hint}")
     return list(dict.fromkeys(names))
 

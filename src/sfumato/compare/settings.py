@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from sfumato.errors import InputError, did_you_mean
 from sfumato.models import LINKAGE, MODELS
-from sfumato.models.keys import Kind, keys_of
+from sfumato.models.policy_keys import KeyType, model_keys
 from sfumato.policy import Policy
-from sfumato.policy.search import PUBLISH_KEYS, SEARCH_KEYS
+from sfumato.policy.options import ALGORITHM_KEYS, PUBLISH_KEYS
 
 Path = tuple[str | int, ...]
 
@@ -85,26 +85,26 @@ def _setting(policy: Policy, name: str, values: Sequence[object]) -> Setting:
     return Setting(name, tuple(paths), tuple(different))
 
 
-def _check_one(name: str, kinds: Mapping[Path, Kind | None]) -> None:
+def _check_one(name: str, kinds: Mapping[Path, KeyType | None]) -> None:
     """A name that means one thing: in one part of the policy, and of one kind in all requirements."""
-    if len({path[0] for path in kinds}) > 1 or len({kind.sentence for kind in kinds.values() if kind}) > 1:
+    if len({path[0] for path in kinds}) > 1 or len({kind.phrase for kind in kinds.values() if kind}) > 1:
         ways = " or ".join(_names(path)[0] for path in kinds)
         raise InputError(f"--set {name} may mean several keys; write {ways}")
 
 
-def _kinds(policy: Policy) -> dict[Path, Kind | None]:
+def _kinds(policy: Policy) -> dict[Path, KeyType | None]:
     """Every key that can be set, with what it may hold where a model says so."""
     return dict(_of_models(policy)) | dict.fromkeys(_of_sections())
 
 
-def _of_models(policy: Policy) -> Iterator[tuple[Path, Kind]]:
-    for place, entry in enumerate(policy.stated):
-        for key, found in keys_of((MODELS | LINKAGE)[entry.name]).items():
-            yield ("privacy", place, key), found.kind
+def _of_models(policy: Policy) -> Iterator[tuple[Path, KeyType]]:
+    for place, entry in enumerate(policy.requirements):
+        for key, found in model_keys((MODELS | LINKAGE)[entry.name]).items():
+            yield ("privacy", place, key), found.key_type
 
 
 def _of_sections() -> list[Path]:
-    sections = {"algorithm": SEARCH_KEYS, "publish": PUBLISH_KEYS}
+    sections = {"algorithm": ALGORITHM_KEYS, "publish": PUBLISH_KEYS}
     return [(section, key) for section, keys in sections.items() for key in keys if key != "name"]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sfumato.errors import DataError, did_you_mean, listing
 from sfumato.policy import load
-from sfumato.policy.source import read_source
+from sfumato.policy.options import read_data_source
 from sfumato.table import Table, column_names, read
 from sfumato.table.base import check_rows, check_types, plain_text
 from sfumato.table.frames import arrow_of, kind_of
@@ -18,7 +18,7 @@ Options = Mapping[str, Any]
 def names_of(data: Any, options: Options) -> list[str]:
     """The columns of a table: a `Table`, a path or a frame."""
     if isinstance(data, str | Path):
-        return column_names(Path(data), read_source(dict(options), folder=Path()))
+        return column_names(Path(data), read_data_source(dict(options), folder=Path()))
     if isinstance(data, Table):
         return list(data.arrow.column_names)
     return list(data.column_names if kind_of(data) == "arrow" else data.columns)

@@ -1,7 +1,7 @@
-"""Privacy models: what must hold in every class of a published table.
+"""Privacy models: what must hold in every class of a published table, or over its join with earlier releases.
 
-One model per file. To add one, write its file and add a line to `MODELS`; keys, schema, validation and
-the contracts in `sfumato.checks` follow from its annotated fields.
+One model, or one family of them, per file. To add one, write its file and add a line to `MODELS`; keys, schema,
+validation and the contracts in `sfumato.checks` follow from its annotated fields.
 """
 
 from collections.abc import Mapping
@@ -11,21 +11,16 @@ from typing import cast
 from sfumato.errors import PolicyError, did_you_mean
 from sfumato.models.alpha_deassociation import AlphaDeassociation
 from sfumato.models.alpha_k_anonymity import AlphaKAnonymity
-from sfumato.models.base import Model
-from sfumato.models.distances import Costs
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.models.earth_mover import Costs
 from sfumato.models.entropy_l_diversity import EntropyLDiversity
-from sfumato.models.identity_alpha_beta import IdentityAlphaBeta
-from sfumato.models.identity_k_anonymity import IdentityKAnonymity
-from sfumato.models.identity_kl_diversity import IdentityKLDiversity
+from sfumato.models.identity_reserved import IdentityAlphaBeta, IdentityKAnonymity, IdentityKLDiversity
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.models.keys import keys_of
-from sfumato.models.linkage import ROW, Linkage, is_row
+from sfumato.models.model import Model, entry_schema
+from sfumato.models.policy_keys import model_keys
 from sfumato.models.recursive_l_diversity import RecursiveLDiversity
-from sfumato.models.schema import schema
 from sfumato.models.t_closeness import TCloseness
-from sfumato.models.xy_anonymity import XYAnonymity
-from sfumato.models.xy_linkability import XYLinkability
+from sfumato.models.xy_privacy import ROW, Linkage, XYAnonymity, XYLinkability, is_row
 
 __all__ = [
     "LINKAGE",
@@ -68,16 +63,16 @@ MODELS: dict[str, type] = {
 LINKAGE: dict[str, type] = {"xy-anonymity": XYAnonymity, "xy-linkability": XYLinkability}
 """Those that judge its join with earlier releases."""
 
-SCHEMA: dict[str, object] = schema(MODELS | LINKAGE)
+SCHEMA: dict[str, object] = entry_schema(MODELS | LINKAGE)
 
 
 def build(table: Mapping[str, object], *, key: str, folder: Path) -> Model | Linkage:
-    """The model that a [[privacy]] entry asks for.
+    """Build the model that a [[privacy]] entry asks for.
 
     Args:
         table: The entry as TOML gives it.
-        key: Where it stands, for error messages.
-        folder: Where the policy stands; files are named relative to it.
+        key: The key of the entry in the policy, for error messages.
+        folder: The folder of the policy; files are named relative to it.
 
     Raises:
         PolicyError: The entry does not make a model; names the key.
@@ -89,36 +84,37 @@ def build(table: Mapping[str, object], *, key: str, folder: Path) -> Model | Lin
     sfumato.errors.PolicyError: privacy[0].model: 'k-anonimity' is not a model; did you mean k-anonymity?
     """
     try:
-        model = _model(table.get("model"))
-        return cast("Model | Linkage", model(**_arguments(model, table, folder)))
+        model = _find_model(table.get("model"))
+        return cast("Model | Linkage", model(**_read_arguments(model, table, folder)))
     except PolicyError as error:
         raise PolicyError(error.message, key=f"{key}.{error.key}") from None
 
 
-def _model(name: object) -> type:
-    known = MODELS | LINKAGE
-    if isinstance(name, str) and name in known:
-        return known[name]
+def _find_model(name: object) -> type:
+    models = MODELS | LINKAGE
+    if isinstance(name, str) and name in models:
+        return models[name]
     if name is None:
-        raise PolicyError(f"is missing; name one of {', '.join(known)}", key="model")
-    raise PolicyError(f"{name!r} is not a model{did_you_mean(str(name), known)}", key="model")
+        raise PolicyError(f"is missing; name one of {', '.join(models)}", key="model")
+    raise PolicyError(f"{name!r} is not a model{did_you_mean(str(name), models)}", key="model")
 
 
-def _arguments(model: type, table: Mapping[str, object], folder: Path) -> dict[str, object]:
-    keys, given = keys_of(model), {name: value for name, value in table.items() if name != "model"}
-    for name in [name for name in given if name not in keys][:1]:
-        raise PolicyError(f"is not a key of {table['model']}{did_you_mean(name, keys)}", key=name)
+def _read_arguments(model: type, table: Mapping[str, object], folder: Path) -> dict[str, object]:
+    """Check the keys of an entry, and replace the names of files by what is in them."""
+    keys, entries = model_keys(model), {name: value for name, value in table.items() if name != "model"}
+    for name in entries:
+        if name not in keys:
+            raise PolicyError(f"is not a key of {table['model']}{did_you_mean(name, keys)}", key=name)
     for name, key in keys.items():
-        if key.needed and name not in given:
-            raise PolicyError(f"is missing: {key.meaning}", key=name)
-    return {name: _loaded(value, model, name, folder) for name, value in given.items()}
-
-
-def _loaded(value: object, model: type, name: str, folder: Path) -> object:
-    """The value, or what the file holds that it names."""
-    kind = keys_of(model)[name].kind
-    if kind.load is None:
-        return kind.read(value, key=name)
-    if not isinstance(value, str) or not value:
-        raise PolicyError(f"must be the name of {kind.sentence}, not {value!r}", key=name)
-    return kind.load(value, folder)
+        if key.required and name not in entries:
+            raise PolicyError(f"is missing: {key.description}", key=name)
+    arguments: dict[str, object] = {}
+    for name, value in entries.items():
+        key_type = keys[name].key_type
+        if key_type.load_file is None:
+            arguments[name] = key_type.read(value, key=name)
+        elif isinstance(value, str) and value:
+            arguments[name] = key_type.load_file(value, folder)
+        else:
+            raise PolicyError(f"must be the name of {key_type.phrase}, not {value!r}", key=name)
+    return arguments

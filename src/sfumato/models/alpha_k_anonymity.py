@@ -9,7 +9,7 @@ from sfumato.core.arrays import BoolArray, FloatArray
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.models.alpha_deassociation import AlphaDeassociation
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.models.keys import WHOLE
+from sfumato.models.policy_keys import WHOLE_NUMBER
 
 
 @dataclass(frozen=True)
@@ -26,29 +26,31 @@ class AlphaKAnonymity(AlphaDeassociation):
     name: ClassVar[str] = "alpha-k-anonymity"
     threat: ClassVar[str] = "Someone picks out a person's row, or is nearly sure of a person's sensitive value."
 
-    k: Annotated[int, WHOLE, "the fewest rows of a class (people, where rows name individuals)"] = field(kw_only=True)
+    k: Annotated[int, WHOLE_NUMBER, "the fewest rows of a class (people, where rows name individuals)"] = field(
+        kw_only=True
+    )
 
     @property
-    def _crowd(self) -> KAnonymity:
+    def _k_anonymity(self) -> KAnonymity:
         return KAnonymity(self.k)
 
     @property
     def least(self) -> int:
-        """As many as k-anonymity asks for."""
+        """As many rows as k-anonymity asks for."""
         return self.k
 
     def holds(self, classes: EquivalenceClasses) -> BoolArray:
-        """Whether each class passes both."""
-        return super().holds(classes) & self._crowd.holds(classes)
+        """Tell of each class whether it passes both."""
+        return super().holds(classes) & self._k_anonymity.holds(classes)
 
     def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
-        """What each of the two reaches."""
-        return super().achieved(classes) | self._crowd.achieved(classes)
+        """Compute what each of the two reaches."""
+        return super().achieved(classes) | self._k_anonymity.achieved(classes)
 
     def doomed(self, classes: EquivalenceClasses) -> FloatArray:
-        """The larger of the two: a part that fails either fails both."""
-        return np.maximum(super().doomed(classes), self._crowd.doomed(classes))
+        """The larger of the two bounds: a part that fails either of the two fails both together."""
+        return np.maximum(super().doomed(classes), self._k_anonymity.doomed(classes))
 
     def hint(self, whole: EquivalenceClasses) -> str:
-        """What each of the two could be."""
-        return f"{self._crowd.hint(whole)} and {super().hint(whole)}"
+        """Say what each of the two could be."""
+        return f"{self._k_anonymity.hint(whole)} and {super().hint(whole)}"

@@ -9,13 +9,19 @@ import numpy as np
 from sfumato.core.arrays import BoolArray, FloatArray
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.core.segments import sum_by_group
-from sfumato.models.base import ColumnEntry
-from sfumato.models.counts import TOLERANCE, distinct, doom, looked_at, rounded_down
-from sfumato.models.keys import DIVERSITY
+from sfumato.models.model import (
+    TOLERANCE,
+    SensitiveColumnModel,
+    count_distinct_values,
+    doomed_share,
+    round_down,
+    sensitive_histogram,
+)
+from sfumato.models.policy_keys import AT_LEAST_ONE
 
 
 @dataclass(frozen=True)
-class EntropyLDiversity(ColumnEntry):
+class EntropyLDiversity(SensitiveColumnModel):
     """In every class the sensitive values have an entropy of at least log `l`.
 
     Guards against classes in which few values dominate: a class is as uncertain as `l` values that are
@@ -31,7 +37,7 @@ class EntropyLDiversity(ColumnEntry):
     name: ClassVar[str] = "entropy-l-diversity"
     threat: ClassVar[str] = "Someone who finds a person's class guesses a sensitive value that dominates it."
 
-    l: Annotated[float, DIVERSITY, "as uncertain as this many equally frequent values"]  # noqa: E741  its name
+    l: Annotated[float, AT_LEAST_ONE, "as uncertain as this many equally frequent values"]  # noqa: E741  its name
 
     @property
     def monotone(self) -> bool:
@@ -40,17 +46,17 @@ class EntropyLDiversity(ColumnEntry):
 
     @property
     def least(self) -> int:
-        """The entropy of n rows is at most log n; tolerance taken off."""
+        """The entropy of n rows is at most log n; the tolerance is taken off."""
         return math.ceil(self.l * (1 - 2 * TOLERANCE))
 
     def holds(self, classes: EquivalenceClasses) -> BoolArray:
-        """Whether each class is uncertain enough."""
-        passing: BoolArray = self._reached(classes) >= math.log(self.l) - TOLERANCE
+        """Tell of each class whether it is uncertain enough."""
+        passing: BoolArray = self._uncertainty(classes) >= math.log(self.l) - TOLERANCE
         return passing
 
     def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
-        """The exponential of the smallest entropy, or the people of the smallest class where rows name them."""
-        return {"l": math.exp(self._reached(classes).min()) if len(classes) else 0}
+        """Compute the exponential of the smallest entropy, or the people of the smallest class where rows name them."""
+        return {"l": math.exp(self._uncertainty(classes).min()) if len(classes) else 0}
 
     def doomed(self, classes: EquivalenceClasses) -> FloatArray:
         """By averaging; all of a class with fewer than l values or people.
@@ -62,20 +68,21 @@ class EntropyLDiversity(ColumnEntry):
         goal, entropies = math.log(self.l), self._entropies(classes)
         failing = ~self.holds(classes)
         share = (goal - entropies - 2 * TOLERANCE) / max(goal, TOLERANCE)
-        values = np.minimum(distinct(looked_at(classes, self.column), len(classes)), classes.persons)
-        hopeless = np.log(np.maximum(values, 1)) < goal - 2 * TOLERANCE
-        return doom(failing, np.where(hopeless, 1.0, share) * classes.sizes, classes.sizes)
+        values = count_distinct_values(sensitive_histogram(classes, self.column), len(classes))
+        # The entropy of v values is at most log v, in every part as well, so too few values cannot be split right.
+        too_few = np.log(np.maximum(np.minimum(values, classes.persons), 1)) < goal - 2 * TOLERANCE
+        return doomed_share(failing, np.where(too_few, 1.0, share) * classes.sizes, classes.sizes)
 
     def hint(self, whole: EquivalenceClasses) -> str:
-        """No split into classes beats the entropy of the table (Exercise 8)."""
-        return f"l can be at most {rounded_down(float(self.achieved(whole)['l']))}"
+        """Say the entropy of the table: no split into classes reaches more (Exercise 8)."""
+        return f"l can be at most {round_down(float(self.achieved(whole)['l']))}"
 
-    def _reached(self, classes: EquivalenceClasses) -> FloatArray:
-        """Entropies; where rows name individuals no more than that of its people, since one person hides nobody."""
+    def _uncertainty(self, classes: EquivalenceClasses) -> FloatArray:
+        """Compute the entropy of each class, but no more than log of its people: one person hides nobody."""
         return np.minimum(self._entropies(classes), np.log(classes.persons))
 
     def _entropies(self, classes: EquivalenceClasses) -> FloatArray:
-        lines = looked_at(classes, self.column)
-        share = lines.count / classes.sizes[lines.class_of]
+        histogram = sensitive_histogram(classes, self.column)
+        share = histogram.count / classes.sizes[histogram.class_of]
         # A class of one value has entropy 0; rounding must not make it a little less.
-        return np.maximum(sum_by_group(lines.class_of, -share * np.log(share), len(classes)), 0.0)
+        return np.maximum(sum_by_group(histogram.class_of, -share * np.log(share), len(classes)), 0.0)

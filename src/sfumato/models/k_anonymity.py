@@ -5,12 +5,12 @@ from typing import Annotated, ClassVar
 
 from sfumato.core.arrays import BoolArray
 from sfumato.core.classes import EquivalenceClasses
-from sfumato.models.base import Enough
-from sfumato.models.keys import WHOLE
+from sfumato.models.model import MinimumCountModel
+from sfumato.models.policy_keys import WHOLE_NUMBER
 
 
 @dataclass(frozen=True)
-class KAnonymity(Enough):
+class KAnonymity(MinimumCountModel):
     """Every published row looks like at least `k` rows, itself among them.
 
     Guards against singling out. Says nothing of sensitive values: a class that shares one illness
@@ -26,7 +26,7 @@ class KAnonymity(Enough):
     name: ClassVar[str] = "k-anonymity"
     threat: ClassVar[str] = "Someone who knows a person's quasi-identifiers picks out that person's row."
 
-    k: Annotated[int, WHOLE, "the fewest rows of a class (people, where rows name individuals)"]
+    k: Annotated[int, WHOLE_NUMBER, "the fewest rows of a class (people, where rows name individuals)"]
 
     @property
     def least(self) -> int:
@@ -34,14 +34,14 @@ class KAnonymity(Enough):
         return self.k
 
     def holds(self, classes: EquivalenceClasses) -> BoolArray:
-        """Whether each class has k rows, or people."""
+        """Tell of each class whether it has k rows, or k people."""
         passing: BoolArray = classes.persons >= self.k
         return passing
 
     def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
-        """The size of the smallest class."""
+        """Count the rows, or people, of the smallest class."""
         return {"k": int(classes.persons.min()) if len(classes) else 0}
 
     def hint(self, whole: EquivalenceClasses) -> str:
-        """The table as one class is the largest class there is."""
+        """Say the size of the table: no class is larger."""
         return f"k can be at most {int(whole.persons.sum())}"

@@ -1,28 +1,26 @@
 """Recursive (c, l)-diversity (Machanavajjhala et al. 2006; Definition 20.3.4 of the chapter)."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
-from sfumato.core.classes import EquivalenceClasses, Histogram
+from sfumato.core.classes import EquivalenceClasses
 from sfumato.core.numbers import ceil_times, floor_times
 from sfumato.core.segments import run_starts, sum_by_group
-from sfumato.models.base import ColumnEntry
-from sfumato.models.counts import distinct, doom, looked_at, rounded_up
-from sfumato.models.keys import FACTOR, WHOLE
-
-
-class Spread(NamedTuple):
-    """Rows of the most frequent value of each class, and of its l-th value and all rarer ones."""
-
-    top: IntArray
-    tail: IntArray
+from sfumato.models.model import (
+    SensitiveColumnModel,
+    count_distinct_values,
+    doomed_share,
+    round_up,
+    sensitive_histogram,
+)
+from sfumato.models.policy_keys import ABOVE_ZERO, WHOLE_NUMBER
 
 
 @dataclass(frozen=True)
-class RecursiveLDiversity(ColumnEntry):
+class RecursiveLDiversity(SensitiveColumnModel):
     """In every class the top value has fewer rows than `c` times those from the `l`-th on together.
 
     Guards against a value that dominates its class, and stays so after l - 2 others are ruled out. It
@@ -37,8 +35,8 @@ class RecursiveLDiversity(ColumnEntry):
     name: ClassVar[str] = "recursive-l-diversity"
     threat: ClassVar[str] = "Someone who can rule out some sensitive values guesses one that dominates the rest."
 
-    c: Annotated[float, FACTOR, "how far the top value may outweigh the tail"]
-    l: Annotated[int, WHOLE, "the place at which the tail begins"]  # noqa: E741  the field's own name
+    c: Annotated[float, ABOVE_ZERO, "how far the top value may outweigh the tail"]
+    l: Annotated[int, WHOLE_NUMBER, "the place at which the tail begins"]  # noqa: E741  the field's own name
 
     @property
     def monotone(self) -> bool:
@@ -54,20 +52,20 @@ class RecursiveLDiversity(ColumnEntry):
         return self.l
 
     def holds(self, classes: EquivalenceClasses) -> BoolArray:
-        """Whether the top value of each class is small enough."""
-        top, tail = self._spread(classes)
+        """Tell of each class whether its top value is small enough."""
+        top, tail = self._top_and_tail(classes)
         passing: BoolArray = top < ceil_times(self.c, tail)
         return passing
 
     def achieved(self, classes: EquivalenceClasses) -> dict[str, float | int]:
-        """The least c that is not enough, at this l.
+        """Compute the least c that is not enough, at this l.
 
         Where a class has fewer than l values, or people, no c would do: then there is no c, and l is the
-        number of values, or people, of the poorest class.
+        number of values, or people, of the class with the fewest.
         """
-        top, tail = self._spread(classes)
+        top, tail = self._top_and_tail(classes)
         if (tail == 0).any():
-            return {"l": int(self._values(classes).min())}
+            return {"l": int(self._diversity(classes).min())}
         return {"c": float((top / tail).max(initial=0.0)), "l": self.l}
 
     def doomed(self, classes: EquivalenceClasses) -> FloatArray:
@@ -77,35 +75,38 @@ class RecursiveLDiversity(ColumnEntry):
         parts. Parts that pass are below 0, parts that fail, F rows in all, are at most F (their tail is
         not negative). So F >= top - c tail.
         """
-        top, tail = self._spread(classes)
+        top, tail = self._top_and_tail(classes)
         surplus = top - floor_times(self.c, tail)
-        rows = np.where(self._values(classes) < self.l, classes.sizes, surplus)
-        # With the floor, a fraction of a row is rounded up, as `doom` would.
-        return doom(top >= ceil_times(self.c, tail), rows, classes.sizes)
+        rows = np.where(self._diversity(classes) < self.l, classes.sizes, surplus)
+        # With the floor, a fraction of a row is rounded up, as `doomed_share` would.
+        return doomed_share(top >= ceil_times(self.c, tail), rows, classes.sizes)
 
     def hint(self, whole: EquivalenceClasses) -> str:
-        """The table as one class has the least c that any split has."""
+        """Say what the table as one class reaches: no split has a smaller c."""
         reached = self.achieved(whole)
         if "c" not in reached:
             return f"{self.column} has {reached['l']} values, so l can be at most {reached['l']}"
-        return f"c must be above {rounded_up(float(reached['c']))} with l = {self.l}"
+        return f"c must be above {round_up(float(reached['c']))} with l = {self.l}"
 
-    def _spread(self, classes: EquivalenceClasses) -> Spread:
-        owner, count, place = _by_count(looked_at(classes, self.column))
-        size = len(classes)
-        top = sum_by_group(owner, np.where(place == 0, count, 0), size).astype(np.int64)
-        head = sum_by_group(owner, np.where(place < self.l - 1, count, 0), size).astype(np.int64)
-        return Spread(top, np.where(classes.persons < self.l, 0, classes.sizes - head))
+    def _top_and_tail(self, classes: EquivalenceClasses) -> tuple[IntArray, IntArray]:
+        """Count the rows of each class's most frequent value, and those of its l-th value and all rarer ones.
 
-    def _values(self, classes: EquivalenceClasses) -> IntArray:
-        """Different values; where rows name individuals no more than its people, since one person hides nobody."""
-        return np.minimum(distinct(looked_at(classes, self.column), len(classes)), classes.persons)
+        Returns two int[classes]. The tail is 0 where a class has fewer than l values, or people. The lines of the
+        histogram are ranked within their class, largest count first, by one plain sort of packed numbers: `class_of`,
+        `count` and `rank` are int[lines] in that order.
+        """
+        histogram = sensitive_histogram(classes, self.column)
+        width = int(histogram.count.max(initial=0)) + 1
+        packed = np.sort(histogram.class_of * width + (width - 1 - histogram.count))
+        class_of, complement = np.divmod(packed, width)
+        count = width - 1 - complement
+        first = run_starts(class_of)
+        rank = np.arange(len(class_of)) - np.repeat(first, np.diff(first, append=len(class_of)))
+        top = sum_by_group(class_of, np.where(rank == 0, count, 0), len(classes)).astype(np.int64)
+        head = sum_by_group(class_of, np.where(rank < self.l - 1, count, 0), len(classes)).astype(np.int64)
+        return top, np.where(classes.persons < self.l, 0, classes.sizes - head)
 
-
-def _by_count(lines: Histogram) -> tuple[IntArray, IntArray, IntArray]:
-    """Class, count and place of each line, largest count first; one plain sort of packed numbers."""
-    width = int(lines.count.max(initial=0)) + 1
-    owner, lack = np.divmod(np.sort(lines.class_of * width + (width - 1 - lines.count)), width)
-    first = run_starts(owner)
-    begin = np.repeat(first, np.diff(first, append=len(owner)))
-    return owner, width - 1 - lack, np.arange(len(owner)) - begin
+    def _diversity(self, classes: EquivalenceClasses) -> IntArray:
+        """Count the different values of each class, but no more than its people: one person hides nobody."""
+        values = count_distinct_values(sensitive_histogram(classes, self.column), len(classes))
+        return np.minimum(values, classes.persons)

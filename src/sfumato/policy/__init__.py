@@ -1,24 +1,22 @@
 """The policy file as a frozen, checked value."""
 
 from sfumato.policy.columns import Column, Role
-from sfumato.policy.files import load
-from sfumato.policy.previous import Condition, Previous, Reference, reference
-from sfumato.policy.search import Publish, Search
-from sfumato.policy.shape import schema
-from sfumato.policy.source import Source
-from sfumato.policy.value import Policy
+from sfumato.policy.options import AlgorithmOptions, DataSource, PublishOptions
+from sfumato.policy.policy import Policy, load
+from sfumato.policy.policy_schema import schema
+from sfumato.policy.previous_releases import ColumnReference, PreviousRelease, ValueCondition, read_reference
 
 __all__ = [
+    "AlgorithmOptions",
     "Column",
-    "Condition",
+    "ColumnReference",
+    "DataSource",
     "Policy",
-    "Previous",
-    "Publish",
-    "Reference",
+    "PreviousRelease",
+    "PublishOptions",
     "Role",
-    "Search",
-    "Source",
+    "ValueCondition",
     "load",
-    "reference",
+    "read_reference",
     "schema",
 ]

@@ -1,5 +1,6 @@
 """What each column is to the people in the table: the [columns] part of a policy."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,10 +9,10 @@ from types import MappingProxyType
 
 from sfumato.errors import PolicyError
 from sfumato.hierarchy import Mask, Spec, Suppress, parse
-from sfumato.policy.key import read_key
-from sfumato.policy.section import Section, among, as_table, dotted
+from sfumato.policy.section import Section, join_choices, require_table
+from sfumato.policy.toml_text import dotted_key
 
-KEYS = ("role", "hierarchy", "least", "weight", "key")
+COLUMN_KEYS = ("role", "hierarchy", "least", "weight", "key")
 
 
 class Role(StrEnum):
@@ -52,8 +53,17 @@ class Column:
     least: int = 0
 
 
+def columns_with_role(columns: Mapping[str, Column], role: Role) -> tuple[Column, ...]:
+    """List the columns of this role, in their order.
+
+    >>> columns_with_role({"visits": Column("visits", Role.PLAIN)}, Role.QUASI)
+    ()
+    """
+    return tuple(column for column in columns.values() if column.role == role)
+
+
 def read_columns(value: object, *, folder: Path, levels: bool = True) -> Mapping[str, Column]:
-    """The [columns] table, in its own order; hierarchy files are sought from `folder`.
+    """Read the [columns] table, in its own order; hierarchy files are sought from `folder`.
 
     Where nothing is generalized, a quasi-identifier needs no `levels`: its values as they are, and ``*``, will do.
 
@@ -62,27 +72,26 @@ def read_columns(value: object, *, folder: Path, levels: bool = True) -> Mapping
     """
     if value is None:
         raise PolicyError('is missing; give every column a role, as in age = { role = "plain" }', key="columns")
-    items = as_table(value, "columns").items()
-    return MappingProxyType({name: _column(name, item, folder, levels=levels) for name, item in items})
+    columns = {}
+    for name, item in require_table(value, "columns").items():
+        key = dotted_key("columns", name)
+        section = Section.from_value(require_table(item, key, example='{ role = "plain" }'), key, COLUMN_KEYS)
+        role = _read_role(section)
+        hierarchy = _read_hierarchy(section, role, folder, levels=levels)
+        key_file = read_key_file(section, individual=role is Role.INDIVIDUAL, folder=folder)
+        weight = _read_weight(section, role)
+        columns[name] = Column(name, role, hierarchy, weight, key_file, _read_least(section, name, role, hierarchy))
+    return MappingProxyType(columns)
 
 
-def _column(name: str, value: object, folder: Path, *, levels: bool) -> Column:
-    key = dotted("columns", name)
-    section = Section.of(as_table(value, key, such_as='{ role = "plain" }'), key, KEYS)
-    role = _role(section)
-    hierarchy = _hierarchy(section, role, folder, levels=levels)
-    file = read_key(section, individual=role is Role.INDIVIDUAL, folder=folder)
-    return Column(name, role, hierarchy, _weight(section, role), file, _least(section, name, role, hierarchy))
-
-
-def _role(section: Section) -> Role:
+def _read_role(section: Section) -> Role:
     role = section.choice("role", Role)
     if role is None:
-        raise PolicyError(f"is missing; choose {among(Role)}", key=section.path("role"))
+        raise PolicyError(f"is missing; choose {join_choices(Role)}", key=section.path("role"))
     return Role(role)
 
 
-def _hierarchy(section: Section, role: Role, folder: Path, *, levels: bool) -> Spec | None:
+def _read_hierarchy(section: Section, role: Role, folder: Path, *, levels: bool) -> Spec | None:
     key, value = section.path("hierarchy"), section.table.get("hierarchy")
     if value is None and role is Role.QUASI and not levels:
         return Suppress()
@@ -93,17 +102,13 @@ def _hierarchy(section: Section, role: Role, folder: Path, *, levels: bool) -> S
         return None
     if role not in {Role.QUASI, Role.SENSITIVE}:
         raise PolicyError(f"a column of role {role} is never generalized; leave the hierarchy out", key=key)
-    return _levelled(parse(value, folder=folder, key=key), role, key)
-
-
-def _levelled(spec: Spec, role: Role, key: str) -> Spec:
-    """Refuses ranges and sets of a sensitive column: distances need levels."""
+    spec = parse(value, folder=folder, key=key)
     if role is Role.SENSITIVE and not spec.levelled:
         raise PolicyError("a sensitive hierarchy is for distances and needs levels; give a tree", key=key)
     return spec
 
 
-def _weight(section: Section, role: Role) -> float:
+def _read_weight(section: Section, role: Role) -> float:
     weight = section.number("weight")
     if weight is not None and role is not Role.QUASI:
         message = f"only a quasi-identifier has a weight, not a column of role {role}"
@@ -111,9 +116,9 @@ def _weight(section: Section, role: Role) -> float:
     return 1.0 if weight is None else float(weight)
 
 
-def _least(section: Section, name: str, role: Role, spec: Spec | None) -> int:
-    """The lowest level that may be published; checked against the hierarchy where that has its levels by itself."""
-    least = section.whole("least")
+def _read_least(section: Section, name: str, role: Role, spec: Spec | None) -> int:
+    """Read the lowest level that may be published; 0 where it is left out."""
+    least = section.whole_number("least")
     if least is not None and role is not Role.QUASI:
         message = f"only a quasi-identifier has levels that are published, not a column of role {role}; leave it out"
         raise PolicyError(message, key=section.path("least"))
@@ -128,7 +133,7 @@ def _least(section: Section, name: str, role: Role, spec: Spec | None) -> int:
 
 
 def check_least(least: int, height: int, *, column: str) -> None:
-    """Refuses a lowest level that the hierarchy of a column does not have.
+    """Refuse a lowest level that the hierarchy of a column does not have.
 
     >>> check_least(3, 2, column="zip")
     Traceback (most recent call last):
@@ -137,4 +142,43 @@ def check_least(least: int, height: int, *, column: str) -> None:
     """
     if least > height:
         fault = f"is {least}, and the hierarchy has levels 0 to {height}, of which {height} is '*'"
-        raise PolicyError(f"{fault}; lower it", key=dotted("columns", column, "least"))
+        raise PolicyError(f"{fault}; lower it", key=dotted_key("columns", column, "least"))
+
+
+def read_key_file(section: Section, *, individual: bool, folder: Path) -> Path | None:
+    """Read the path under ``key`` of a column, from `folder`, or None where it is left out.
+
+    The file itself is not opened before a release is made. A policy can be read, and a release verified against it,
+    where the key is not: that is what it is kept apart for.
+
+    >>> read_key_file(Section({"key": "person.key"}, "columns.person"), individual=True, folder=Path("project"))
+    PosixPath('project/person.key')
+    >>> read_key_file(Section({"key": "person.key"}, "columns.age"), individual=False, folder=Path("project"))
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: columns.age.key: only a column of role individual has pseudonyms, and so a key;
+    leave it out
+    """
+    name = section.text("key")
+    if name is None:
+        return None
+    if not individual:
+        why = "only a column of role individual has pseudonyms, and so a key"
+        raise PolicyError(f"{why}; leave it out", key=section.path("key"))
+    if not name:
+        raise section.error("key", "must be the path of a file")
+    return folder / name
+
+
+def check_key_file(columns: Mapping[str, Column], path: Path, what: str) -> None:
+    """Refuse a key file that is the file at `path`, which has another purpose: others know what is in it."""
+    for column in columns.values():
+        if column.key is not None and _is_same_file(column.key, path):
+            way = "name a file that holds the key alone and is kept apart"
+            raise PolicyError(f"{column.key} is {what}; {way}", key=dotted_key("columns", column.name, "key"))
+
+
+def _is_same_file(path: Path, other: Path) -> bool:
+    try:
+        return os.path.samefile(path, other)  # noqa: PTH121 - Path's own is no better, and takes a path as well
+    except (OSError, ValueError):  # one of them is not there, or could not be
+        return False

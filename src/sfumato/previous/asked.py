@@ -9,7 +9,7 @@ from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn
 from sfumato.models import ROW, Linkage, XYAnonymity, XYLinkability
-from sfumato.policy import Reference
+from sfumato.policy import ColumnReference
 from sfumato.previous.anonymity import Anonymity
 from sfumato.previous.checking import check_values
 from sfumato.previous.history import History
@@ -35,7 +35,7 @@ def asked(history: History, entry: Linkage) -> Asked:
     x = tuple(each.column for each in star.references(entry.x) if each.table is None)
     own = [each for each in star.references(entry.y) if each.table is None]
     columns = [star.known[each.column] for each in own if each.column != ROW]
-    keyed, complete = Reference(ROW) in own, _is_complete(star, entry)
+    keyed, complete = ColumnReference(ROW) in own, _is_complete(star, entry)
     if isinstance(entry, XYAnonymity):
         past = past_of(history, entry, records=False)
         y, ys, _ = _numbered([] if keyed else columns, star.encoded.rows)

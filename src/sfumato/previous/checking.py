@@ -35,7 +35,7 @@ def check_values(entry: XYLinkability, known: Iterable[Sequence[str | None]], ke
     """Object to a protected value that does not occur where another spelling of it does: it would protect nothing."""
     lines = {tuple(line) for line in known}
     folded = {tuple((cell or "").casefold().strip() for cell in line): line for line in lines}
-    for line in entry.stated:
+    for line in entry.named_bounds:
         near = folded.get(tuple((cell or "").casefold().strip() for cell in line))
         if near is not None and line not in lines:
             raise PolicyError(f"{listing(line)} does not occur in y; did you mean {listing(near)}?", key=key)
@@ -43,7 +43,7 @@ def check_values(entry: XYLinkability, known: Iterable[Sequence[str | None]], ke
 
 def _check_columns(star: Star, policy: Policy) -> None:
     """Columns of earlier releases that are there, and shared ones in x on all sides."""
-    for place, entry in enumerate(policy.stated):
+    for place, entry in enumerate(policy.requirements):
         for key in ("x", "y") if isinstance(entry, Linkage) else ():
             for found in star.references(getattr(entry, key)):
                 if found.table is not None and found.column != ROW:

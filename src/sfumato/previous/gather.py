@@ -8,7 +8,7 @@ from sfumato.encode import EncodedTable
 from sfumato.hierarchy import Spec
 from sfumato.hierarchy.base import Label
 from sfumato.models import ROW
-from sfumato.policy import Column, Policy, Role, reference
+from sfumato.policy import Column, Policy, Role, read_reference
 from sfumato.previous.checking import check_rules, check_star
 from sfumato.previous.read import read_earlier
 from sfumato.previous.star import Rule, Star
@@ -46,7 +46,7 @@ def _untied(spec: Spec | None) -> bool:
 def _asked(policy: Policy, rules: Sequence[Rule]) -> set[str]:
     """The columns of the current table that requirements and rules name."""
     names = [each.name for each in policy.previous]
-    found = [reference(name, names) for entry in policy.linkage for name in (*entry.x, *entry.y)]
+    found = [read_reference(name, names) for entry in policy.linkage for name in (*entry.x, *entry.y)]
     found += [side.reference for rule in rules for side in rule]
     return {each.column for each in found if each.table is None and each.column != ROW}
 

@@ -12,7 +12,7 @@ from sfumato.core.keys import count_keys, number_tuples, pack_tuples
 from sfumato.encode import CodedColumn
 from sfumato.errors import DataError
 from sfumato.models import ROW, Linkage
-from sfumato.policy import Reference
+from sfumato.policy import ColumnReference
 from sfumato.previous.history import History
 
 Told = tuple[str, CodedColumn, IntArray]
@@ -92,7 +92,7 @@ class _Lines:
         earlier, groups = history.star.earlier[place], history.groups[place]
         x = _columns(history, place, entry.x)
         names = [each for each in history.star.references(entry.y) if each.table == earlier.name]
-        key = Reference(ROW, earlier.name) in names
+        key = ColumnReference(ROW, earlier.name) in names
         y = [] if key else _columns(history, place, entry.y)
         columns, widths = [groups.of], [groups.count]
         for column in (*x, *y):

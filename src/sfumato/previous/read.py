@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.encode import CodedColumn, encode_column
 from sfumato.errors import DataError, listing
-from sfumato.policy import Policy, Previous, Source
+from sfumato.policy import DataSource, Policy, PreviousRelease
 from sfumato.table import Table, column_names, read
 from sfumato.table.formats import format_of
 from sfumato.table.guard import unguarded
@@ -43,7 +43,7 @@ class Earlier:
         return CodedColumn(found.name, found.codes, texts, found.values)
 
 
-def read_earlier(previous: Previous, source: Source) -> Earlier:
+def read_earlier(previous: PreviousRelease, source: DataSource) -> Earlier:
     """The table of an earlier release; it is read as the current one is, or as its own manifest or the policy says."""
     path, key = previous.path, f"the table of {previous.name}"
     if path.is_dir():
@@ -52,7 +52,7 @@ def read_earlier(previous: Previous, source: Source) -> Earlier:
         raise DataError(f"{path.name} does not exist; check {key} under [[previous]]")
     guarded, null = _published(path, source.null if previous.null is None else previous.null)
     encoding = previous.encoding or ("utf-8" if guarded else source.encoding)
-    plain = Source(path, previous.separator, null, encoding)
+    plain = DataSource(path, previous.separator, null, encoding)
     names = column_names(path, plain)
     kind = format_of(path).name
     if kind not in _READ:
@@ -71,7 +71,7 @@ def read_earlier(previous: Previous, source: Source) -> Earlier:
     return Earlier(previous.name, path, table.rows, digest(path), tuple(names), table, delimited)
 
 
-def _everything(names: list[str], source: Source) -> Policy:
+def _everything(names: list[str], source: DataSource) -> Policy:
     """A policy that reads all columns as text with few different values."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

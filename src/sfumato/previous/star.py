@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.encode import CodedColumn, EncodedTable
-from sfumato.policy import Condition, Reference, reference
+from sfumato.policy import ColumnReference, ValueCondition, read_reference
 from sfumato.previous.read import Earlier
 from sfumato.previous.taxonomy import Taxonomy
 
-Rule = tuple[Condition, Condition]
+Rule = tuple[ValueCondition, ValueCondition]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +59,6 @@ class Star:
         chosen = tuple(self.earlier[place] for place in places), tuple(self.joins[place] for place in places)
         return replace(self, earlier=chosen[0], joins=chosen[1], rules=tuple(rules))
 
-    def references(self, names: Sequence[str]) -> list[Reference]:
+    def references(self, names: Sequence[str]) -> list[ColumnReference]:
         """The columns that an x or y names."""
-        return [reference(name, self.names) for name in names]
+        return [read_reference(name, self.names) for name in names]

@@ -6,7 +6,7 @@ from typing import Any
 
 from sfumato.page.words import percent, plural
 from sfumato.policy import Role
-from sfumato.policy.written import key, table, value
+from sfumato.policy.toml_text import write_key, write_table, write_value
 from sfumato.profile.comments import comment
 from sfumato.profile.facts import Facts, Profile
 from sfumato.profile.kinds import Kind
@@ -101,19 +101,19 @@ class Draft:
             lines += comment(f"check: the file is not UTF-8 and was read as {found.encoding}; look at its accents.")
         if found.null:
             lines += comment("check: these texts are read as missing.")
-        return [*lines, *table("[data]", self.document["data"])]
+        return [*lines, *write_table("[data]", self.document["data"])]
 
     def _columns(self) -> list[str]:
         lines = ["[columns]"]
         for column in self.columns:
             lines += comment(_described(column), indent="  ")
-            lines.append(f"{key(column.facts.name)} = {value(column.entry)}")
+            lines.append(f"{write_key(column.facts.name)} = {write_value(column.entry)}")
         return lines
 
     def _privacy(self) -> list[list[str]]:
         none = "No column looks sensitive. If one is, give it the role, and a requirement of its own."
         written = [
-            [*comment(f"check: {entry.why}" if entry.check else entry.why), *table("[[privacy]]", entry.content)]
+            [*comment(f"check: {entry.why}" if entry.check else entry.why), *write_table("[[privacy]]", entry.content)]
             for entry in self.entries
         ]
         if not any(column.guess.role is Role.SENSITIVE for column in self.columns) and self.preset.name != "cms":
@@ -125,11 +125,11 @@ class Draft:
         drop = f"at most {share} of the rows may be dropped" if self.preset.suppression else "no row may be dropped"
         return [
             *comment(f"auto takes the best of the local algorithms; {drop}."),
-            *table("[algorithm]", self.document["algorithm"]),
+            *write_table("[algorithm]", self.document["algorithm"]),
         ]
 
     def _publish(self) -> list[str]:
-        return table("[publish]", self.document["publish"])
+        return write_table("[publish]", self.document["publish"])
 
 
 def _described(column: Column) -> str:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.arrow import arrow_texts
 from sfumato.errors import DataError
-from sfumato.policy import Policy, Source, load
+from sfumato.policy import DataSource, Policy, load
 from sfumato.table import Table, column_names, read
 from sfumato.table.base import check_types
 from sfumato.table.encoding import first_wrong_byte
@@ -57,7 +57,7 @@ class Opened:
 def opened(path: Path) -> Opened:
     """Read a file without a policy; texts that mean "missing" are found and read as such."""
     encoding = _encoding(path)
-    names = column_names(path, Source(encoding=encoding or "utf-8"))
+    names = column_names(path, DataSource(encoding=encoding or "utf-8"))
     kind = format_of(path)
     plain = Opened(_read(path, names, {"encoding": encoding} if encoding else {}), tuple(names), encoding)
     null = _missing(plain.table.arrow) if kind.name == "CSV" else ()
@@ -88,7 +88,7 @@ def _read(path: Path, names: list[str], data: dict[str, Any]) -> Table:
 
 def _rules(path: Path, names: list[str], data: dict[str, Any]) -> Policy:
     """A policy that has every column read that can be."""
-    schema = format_of(path).schema(path, Source(encoding=data.get("encoding", "utf-8")))
+    schema = format_of(path).schema(path, DataSource(encoding=data.get("encoding", "utf-8")))
     twice = len(set(names)) < len(names)  # the reader will say so
     known = [name for name in names if twice or _known(schema, name)]
     if not known:

@@ -10,7 +10,7 @@ from sfumato.encode import EncodedTable
 from sfumato.errors import Infeasible, PolicyError
 from sfumato.models import Model
 from sfumato.policy import Policy
-from sfumato.policy.search import CUTS
+from sfumato.policy.options import CUTS
 from sfumato.recode.evaluate import Evaluation, Evaluator, Progress, Requirement
 from sfumato.recode.frequencies import Roller
 from sfumato.recode.incognito import incognito

@@ -13,8 +13,8 @@ import pyarrow as pa
 from sfumato.encode import CodedColumn
 from sfumato.errors import PolicyError
 from sfumato.policy import Policy
-from sfumato.policy.key import check_key
-from sfumato.policy.section import dotted
+from sfumato.policy.columns import check_key_file
+from sfumato.policy.toml_text import dotted_key
 from sfumato.release.pseudonyms import Key
 
 _MOST = 4096
@@ -44,7 +44,7 @@ def key_of(policy: Policy, data: Path | None) -> Key | None:
     if named is None:
         return None
     if data is not None:
-        check_key(policy.columns, data, "the table itself")
+        check_key_file(policy.columns, data, "the table itself")
     key = Key(_content(*named))  # the bytes themselves are in no frame that an error goes through
     if key.weakness:
         raise _refused(named[0], f"what is in {named[1]} {key.weakness}", f"make another with {_MAKE}")
@@ -87,7 +87,7 @@ def key_warnings(policy: Policy) -> Iterator[str]:
 def _named(policy: Policy) -> tuple[str, Path] | None:
     """The key of the policy that names the file, and the file."""
     column = policy.individual
-    return (dotted("columns", column.name, "key"), column.key) if column is not None and column.key else None
+    return (dotted_key("columns", column.name, "key"), column.key) if column is not None and column.key else None
 
 
 def _content(key: str, path: Path) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from sfumato.hierarchy.base import Label
-from sfumato.policy import Condition
+from sfumato.policy import ValueCondition
 from sfumato.recode import Recoding
 from sfumato.verifier import Earlier
 
@@ -56,7 +56,7 @@ def _earlier(star: "Star", place: int) -> Earlier:
     return Earlier(one.name, one.path, one.digest, one.rows, one.delimited, star.joins[place], written)
 
 
-def _written(condition: Condition) -> str:
+def _written(condition: ValueCondition) -> str:
     return f"{condition.reference}={condition.value}"
 
 

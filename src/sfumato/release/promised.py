@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def requirements(policy: Policy) -> list[dict[str, Any]]:
     """The policy's [[privacy]] tables as plain data."""
-    return [{"model": entry.name, **entry.required} for entry in policy.stated]
+    return [{"model": entry.name, **entry.required} for entry in policy.requirements]
 
 
 def asked(policy: Policy) -> Asked:

@@ -124,7 +124,7 @@ def parting(release: "Release") -> str | None:
         return None
     if release.policy.publish.form == "anatomy":
         return 'anatomy deals a person\'s rows out one by one: [publish] form = "lossy-join" keeps them together'
-    if not release.policy.search.together:
+    if not release.policy.search.keep_together:
         return "keep_together = false lets equal rows of a person go different ways: leave it out, or ask for linked_k"
     return None
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from sfumato.errors import DataError
-from sfumato.policy import Policy, Source
+from sfumato.policy import DataSource, Policy
 from sfumato.table.base import dictionary_types, no_rows
 from sfumato.table.encoding import first_wrong_byte, is_wide, not_decodable
 from sfumato.table.head import Head, head_of
@@ -20,7 +20,7 @@ _BEGINNING = 1 << 23
 _LONGEST_RECORD = 1 << 30
 
 
-def delimited_schema(path: Path, source: Source) -> Any:
+def delimited_schema(path: Path, source: DataSource) -> Any:
     """The names in the header; every column is text."""
     return pa.schema([(name, pa.string()) for name in head_of(path, source).names])
 

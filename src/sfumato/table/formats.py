@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.errors import DataError
-from sfumato.policy import Policy, Role, Source
+from sfumato.policy import DataSource, Policy, Role
 from sfumato.table.delimited import begin_delimited, delimited_schema, read_delimited
 from sfumato.table.json_lines import begin_json, json_schema, read_json
 
@@ -24,7 +24,7 @@ class Format:
     """
 
     name: str
-    schema: Callable[[Path, Source], Any]
+    schema: Callable[[Path, DataSource], Any]
     read: Callable[[Path, Policy, list[str]], Any]
     begin: Callable[[Path, Policy, list[str]], Any] | None = None
 
@@ -50,7 +50,7 @@ def format_of(path: Path) -> Format:
     )
 
 
-def _parquet_schema(path: Path, _: Source) -> Any:
+def _parquet_schema(path: Path, _: DataSource) -> Any:
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where a Parquet file is read
 
     return pq.read_schema(path)
@@ -73,7 +73,7 @@ def _begin_parquet(path: Path, _: Policy, columns: list[str]) -> Any:
         return pa.Table.from_batches([next(file.iter_batches(_BEGINNING, columns=columns))])
 
 
-def _feather_schema(path: Path, _: Source) -> Any:
+def _feather_schema(path: Path, _: DataSource) -> Any:
     from pyarrow import ipc  # noqa: PLC0415 - only where a Feather file is read
 
     with path.open("rb") as file:

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from sfumato.errors import DataError
-from sfumato.policy import Source
+from sfumato.policy import DataSource
 from sfumato.table.encoding import decoder_of, is_wide, not_decodable
 
 _SEPARATORS = (",", ";", "\t", "|")
@@ -27,7 +27,7 @@ class Head:
     names: list[str]
 
 
-def head_of(path: Path, source: Source) -> Head:
+def head_of(path: Path, source: DataSource) -> Head:
     """Look at as much of a file as its header needs."""
     text, whole = _beginning(path, source.encoding)
     separator = source.separator or find_separator(text, whole=whole)

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.errors import DataError
-from sfumato.policy import Policy, Source
+from sfumato.policy import DataSource, Policy
 
 _BLOCK = 1 << 22
 _BEGINNING = 1 << 23
@@ -21,7 +21,7 @@ _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{\]}]', re.DOTALL)
 _KINDS = {str: "text", bool: "true or false", int: "numbers", float: "numbers", dict: "objects", list: "lists"}
 
 
-def json_schema(path: Path, _: Source) -> Any:
+def json_schema(path: Path, _: DataSource) -> Any:
     """The columns of all objects, in the order in which they first come."""
     return _objects(path).schema
 

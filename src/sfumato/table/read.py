@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.errors import DataError
-from sfumato.policy import Policy, Source
+from sfumato.policy import DataSource, Policy
 from sfumato.table.base import Table, check_columns, check_rows, check_types, plain_text, wanted
 from sfumato.table.formats import Format, format_of
 
@@ -31,7 +31,7 @@ def read(path: Path, policy: Policy) -> Table:
     return Table(arrow, path=path, schema=schema)
 
 
-def column_names(path: Path, source: Source) -> list[str]:
+def column_names(path: Path, source: DataSource) -> list[str]:
     """The names of a file's columns, for those who have no policy for it yet."""
     _check_file(path)
     return list(_schema(path, format_of(path), source).names)
@@ -43,7 +43,7 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _schema(path: Path, kind: Format, source: Source) -> Any:
+def _schema(path: Path, kind: Format, source: DataSource) -> Any:
     try:
         schema = kind.schema(path, source)
         list(schema.names)  # which may be no text, in a damaged file

@@ -13,7 +13,7 @@ from sfumato.datasets import visits, visits_policy
 from sfumato.encode import encode
 from sfumato.errors import Infeasible
 from sfumato.policy import load
-from sfumato.policy.search import FULL_DOMAIN, LOCAL
+from sfumato.policy.options import FULL_DOMAIN, LOCAL
 from sfumato.recode.local import run
 from sfumato.recode.local.run import candidates, posed
 from sfumato.release import Release, anonymize

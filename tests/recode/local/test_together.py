@@ -13,7 +13,7 @@ from sfumato.checks.tables import random_case
 from sfumato.datasets import visits
 from sfumato.encode import encode
 from sfumato.policy import load
-from sfumato.policy.search import LOCAL
+from sfumato.policy.options import LOCAL
 from sfumato.recode.local.bundles import bundled
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.run import posed

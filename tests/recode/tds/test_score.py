@@ -12,7 +12,7 @@ import pytest
 
 from sfumato.encode import encode
 from sfumato.policy import Policy
-from sfumato.policy.search import CLASSIFYING, SCORES
+from sfumato.policy.options import CLASSIFYING, SCORES
 from sfumato.recode.local.axes import RangeAxis
 from sfumato.recode.tds.axes import RangesAxis
 from sfumato.recode.tds.score import Score

@@ -12,8 +12,8 @@ from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import Histogram
 from sfumato.core.segments import max_by_group, run_starts
 from sfumato.models import TCloseness
-from sfumato.models.counts import distinct
-from sfumato.models.distances import distance
+from sfumato.models.distances import bind_distance
+from sfumato.models.model import count_distinct_values
 from sfumato.policy import Policy
 
 THRESHOLD = 0.3
@@ -62,7 +62,7 @@ def allowed(policy: Policy) -> dict[str, float]:
 def _homogeneous(told: Told, bound: Bound | None) -> Homogeneous:
     bag, sizes = told.bag, told.sizes
     rows, every = int(sizes.sum()), disclosed(bag, sizes)
-    single = distinct(bag, len(sizes)) == 1
+    single = count_distinct_values(bag, len(sizes)) == 1
     held = np.bincount(bag.value, weights=bag.count, minlength=len(bag.domain.values))
     return Homogeneous(
         rows=rows,
@@ -97,7 +97,7 @@ def _skewed(told: Told, threshold: float, bound: float | None) -> Skewed:
         ratio=_gain(bag, share, int((share / prior[bag.value]).argmax())),
         distance=every.distance.worst,
         average=every.distance.average,
-        ordered=None if bag.domain.ranks is None else distance("emd-ordered", bag.domain).largest(bag, sizes),
+        ordered=None if bag.domain.ranks is None else bind_distance("emd-ordered", bag.domain).largest(bag, sizes),
         hierarchical=_hierarchical(bag, sizes),
         threshold=threshold,
         above=int(sizes[above].sum()),
@@ -141,4 +141,4 @@ def _standing(persons: Histogram, chosen: BoolArray) -> int:
 def _hierarchical(bag: Histogram, sizes: IntArray) -> float | None:
     if bag.domain.ancestors is None:
         return None
-    return distance("emd-hierarchical", bag.domain).largest(bag, sizes)
+    return bind_distance("emd-hierarchical", bag.domain).largest(bag, sizes)

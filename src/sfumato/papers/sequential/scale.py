@@ -15,7 +15,7 @@ from sfumato.papers.measure import COPY, SFUMATO, Measured, measure, middle
 from sfumato.papers.sequential.points import LINK, XY, Point
 from sfumato.papers.sequential.runs import Experiment
 from sfumato.papers.sequential.sets import CLASS, EARLIER, IMMIGRATION, SET_A, People, write
-from sfumato.policy.written import written
+from sfumato.policy.toml_text import write_toml
 
 SIZES = (200_000, 400_000, 600_000, 800_000, 1_000_000, 2_000_000, 5_000_000)
 POINTS = {"anonymity": Point("A", XY, 6, 40), "linkability": Point("A", LINK, 1, 0.9)}
@@ -63,7 +63,7 @@ class Scale:
         source, earlier = write(ours, work / "taxation.csv"), write(theirs, work / f"{EARLIER}.csv")
         document = Experiment(self.people, earlier).document(point) | {"data": {"source": str(source)}}
         document["columns"] = {name: one for name, one in document["columns"].items() if name in ours.column_names}
-        (policy := work / "policy.toml").write_text(written(document), encoding="utf-8")
+        (policy := work / "policy.toml").write_text(write_toml(document), encoding="utf-8")
         return source, policy
 
 

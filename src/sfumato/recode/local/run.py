@@ -108,7 +108,7 @@ def posed(encoded: EncodedTable, policy: Policy) -> Problem:
     """What the policy asks of the table; ranges of a partition are searched by interval, not by value."""
     spans = _partitions(encoded, policy)
     encoded = coarse(encoded, {place: axis.place for place, axis in spans.items()})
-    whole = encoded.individual is not None and policy.search.together
+    whole = encoded.individual is not None and policy.search.keep_together
     source, (encoded, bags) = encoded, bundled(encoded) if whole else (encoded, {})
     price = Price(encoded, policy.search.metric)
     axes = tuple(

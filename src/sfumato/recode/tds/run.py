@@ -78,7 +78,7 @@ def _links(policy: Policy, star: Star, axes: list[Axis]) -> list[LinkView]:
         if tuple(joined.names) not in matchings:
             matchings[tuple(joined.names)] = Matching(history_of(joined), trees)
         matching = matchings[tuple(joined.names)]
-        views.append(LinkView(_asked(matching, entry, policy.stated.index(entry)), matching))
+        views.append(LinkView(_asked(matching, entry, policy.requirements.index(entry)), matching))
     return views
 
 
@@ -90,7 +90,7 @@ def _asked(matching: Matching, entry: Linkage, place: int) -> Asked:
 
 
 def _score(encoded: EncodedTable, policy: Policy) -> Score:
-    name = policy.search.label
+    name = policy.search.class_column
     if name is None:
         return Score(policy.search.score)
     column = encoded.coded(name)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.core.arrays import Codes, FloatArray, IntArray
 from sfumato.encode import QuasiIdentifier
-from sfumato.policy.search import CLASSIFYING
+from sfumato.policy.options import CLASSIFYING
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -92,7 +92,7 @@ def _search(release: "Release") -> list[tuple[object, object]]:
     then = " and improved on it" if release.recoding.improved else ""
     aim = "buckets of different values" if chosen == "anatomy" else f"it minimizes {search.metric}"
     if release.recoding.cut:
-        about = f" of {search.label}" if search.label else ""
+        about = f" of {search.class_column}" if search.class_column else ""
         aim = f"it specializes by {search.score}{about}, as far as the promise allows"
     return [
         ("Algorithm", f"{begun}{chosen}{then}; {aim}"),

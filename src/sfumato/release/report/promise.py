@@ -27,7 +27,7 @@ JOINED = (
 
 def promise(release: "Release") -> Markup:
     """The verdict, requirement by requirement."""
-    threats = {entry.name: entry.threat for entry in release.policy.stated}
+    threats = {entry.name: entry.threat for entry in release.policy.requirements}
     joined = _joined(release)
     how = note(
         "Found by a second implementation, from what is published; it shares no code with the algorithm. ",

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.policy.lines import _Document, locate
-from sfumato.policy.section import dotted
+from sfumato.policy.toml_text import dotted_key, find_line, key_lines
 
 TEXT = '''\
 title = "a = 1 # no comment"  # 1
@@ -69,7 +68,7 @@ k = 5
 )
 def test_keys_are_found(key: str, line: int) -> None:
     """A key written in any of TOML's ways is found on its line."""
-    assert locate(TEXT, key) == line
+    assert find_line(TEXT, key) == line
 
 
 @pytest.mark.parametrize(
@@ -78,26 +77,26 @@ def test_keys_are_found(key: str, line: int) -> None:
 )
 def test_missing_keys_are_sought_around(key: str, line: int) -> None:
     """A key that is missing is found where its table is."""
-    assert locate(TEXT, key) == line
+    assert find_line(TEXT, key) == line
 
 
 @pytest.mark.parametrize("key", ["algorithm.name", "", "privacy[x]", 'columns."age', "[[[", "\x00"])
 def test_keys_that_stand_nowhere(key: str) -> None:
     """A key of which nothing is written, or that is no key, has no line."""
-    assert locate(TEXT, key) in {None, 16} if key == "privacy[x]" else locate(TEXT, key) is None
+    assert find_line(TEXT, key) in {None, 16} if key == "privacy[x]" else find_line(TEXT, key) is None
 
 
 @pytest.mark.parametrize("text", ["a = [1", "a = {b", 'a = "', "[a", "= 1", "a", "a = " + "[" * 100_000])
 def test_unfinished_documents(text: str) -> None:
     """In a document that is no TOML nothing is certain."""
-    assert locate(text, "a") is None
+    assert find_line(text, "a") is None
 
 
 def test_inline_tables_on_several_lines() -> None:
     """The inline tables of an array are told apart, line by line."""
     text = 'privacy = [\n  { model = "k-anonymity", k = 5 },\n  { model = "x", values = [\n "a",\n "b"] },\n]\n'
-    assert locate(text, "privacy[1].values[1]") == 5
-    assert locate(text, "privacy[0].k") == 2
+    assert find_line(text, "privacy[1].values[1]") == 5
+    assert find_line(text, "privacy[0].k") == 2
 
 
 names = st.text(min_size=1, max_size=4) | st.sampled_from(["a", "b", "privacy", "a.b", "x y"])
@@ -119,8 +118,8 @@ def test_lines_against_a_writer_that_knows_them(document: dict[str, object], bro
     writer = Writer(broken)
     writer.tables(document, ())
     text = "\n".join(writer.lines) + "\n"
-    assert set(_Document(text).lines) == set(paths(tomllib.loads(text), ()))
-    assert all(_Document(text).lines[path] == line for path, line in writer.places.items())
+    assert set(key_lines(text)) == set(paths(tomllib.loads(text), ()))
+    assert all(key_lines(text)[path] == line for path, line in writer.places.items())
 
 
 class Writer:
@@ -140,7 +139,7 @@ class Writer:
             self.header(name, value, (*path, name))
 
     def header(self, name: str, value: object, path: tuple[str | int, ...]) -> None:
-        names = dotted(*(part for part in path if isinstance(part, str)))
+        names = dotted_key(*(part for part in path if isinstance(part, str)))
         if isinstance(value, dict):
             self.start(f"[{names}]", path)
             self.tables(value, path)
@@ -150,7 +149,7 @@ class Writer:
                 self.tables(item, (*path, index))
 
     def pair(self, name: str, value: object, path: tuple[str | int, ...]) -> None:
-        self.start(f"{dotted(name)} = ", path)
+        self.start(f"{dotted_key(name)} = ", path)
         self.value(value, path)
 
     def start(self, text: str, path: tuple[str | int, ...]) -> None:
@@ -170,12 +169,12 @@ class Writer:
         elif isinstance(value, dict):
             self.inline(value, path)
         else:
-            self.lines[-1] += str(value).lower() if isinstance(value, int) else dotted(f"{value} ")
+            self.lines[-1] += str(value).lower() if isinstance(value, int) else dotted_key(f"{value} ")
 
     def inline(self, table: dict[str, object], path: tuple[str | int, ...]) -> None:
         self.lines[-1] += "{"
         for index, (name, value) in enumerate(table.items()):
-            self.lines[-1] += f"{', ' if index else ''}{dotted(name)} = "
+            self.lines[-1] += f"{', ' if index else ''}{dotted_key(name)} = "
             self.places[*path, name] = len(self.lines)
             self.value(value, (*path, name))
         self.lines[-1] += "}"

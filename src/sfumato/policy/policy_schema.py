@@ -1,0 +1,172 @@
+"""The form of a policy file as a JSON schema: what editors complete and underline by."""
+
+from sfumato import hierarchy, models
+from sfumato.policy.columns import Role
+from sfumato.policy.options import ALGORITHMS, FORMATS, FORMS, METRICS, RANGES, SCORES, SENSITIVE_TABLES
+
+JsonSchema = dict[str, object]
+
+
+def schema() -> JsonSchema:
+    """Describe the whole file as JSON schema (draft 2020-12).
+
+    It refuses what can be decided from one table alone; what tables ask of one another, `load` checks.
+
+    >>> sorted(schema()["properties"])
+    ['algorithm', 'columns', 'data', 'previous', 'privacy', 'publish']
+    """
+    tables: JsonSchema = {
+        "data": _data(),
+        "columns": _columns(),
+        "privacy": {
+            "description": "What is promised; all of them must hold.",
+            "type": "array",
+            "minItems": 1,
+            "items": models.SCHEMA,
+        },
+        "previous": _previous(),
+        "algorithm": _algorithm(),
+        "publish": _publish(),
+    }
+    # Every quasi-identifier has a hierarchy, unless the form is one that generalizes nothing.
+    anatomy = {"properties": {"form": {"const": "anatomy"}}, "required": ["form"]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "sfumato policy",
+        **_table("What is published of which table, and what is promised to the people in it.", tables),
+        "required": ["columns", "privacy"],
+        "if": {"properties": {"publish": anatomy}, "required": ["publish"]},
+        "else": {
+            "properties": {
+                "columns": {"additionalProperties": _if_role(Role.QUASI, {"required": ["hierarchy"]})},
+            }
+        },
+    }
+
+
+def _data() -> JsonSchema:
+    source = "The file of rows, relative to the policy file; left out, the caller hands the table in."
+    properties: JsonSchema = {
+        "source": _text(source, minLength=1, **{"not": {"pattern": "://"}}),
+        **_file_options("an empty cell without quotes", "UTF-8", {"default": [""]}, {"default": "utf-8"}),
+    }
+    return _table("Where the rows come from and how they are read.", properties)
+
+
+def _file_options(null: str, encoding: str, null_default: JsonSchema, encoding_default: JsonSchema) -> JsonSchema:
+    """Describe how a file is read; the texts say what is meant where a key is left out."""
+    return {
+        "separator": _text("What stands between two cells of a CSV; left out, it is found.", pattern='^[^"\\r\\n]$'),
+        "null": {
+            "description": f"Cell texts read as missing; left out, {null}.",
+            "type": "array",
+            "items": {"type": "string"},
+            **null_default,
+        },
+        "encoding": _text(f"The encoding of a CSV, such as latin-1; left out, {encoding}.", **encoding_default),
+    }
+
+
+def _columns() -> JsonSchema:
+    role = "identifier: never published; individual: whose row it is, published as a pseudonym; quasi: "
+    role += "known to others, generalized; sensitive: what nobody may learn; plain: published as it is."
+    least = "The lowest level of the hierarchy that may be published, however many rows share a value."
+    weight = "What the precision of this quasi-identifier is worth, relative to that of the others."
+    key = "A file kept apart, under whose key a person has the same pseudonym in every release; left out, a random one."
+    properties: JsonSchema = {
+        "role": {"description": role, "enum": [str(name) for name in Role]},
+        "hierarchy": hierarchy.SCHEMA,
+        "least": {"description": least, "type": "integer", "minimum": 0, "default": 0},
+        "weight": {"description": weight, "type": "number", "minimum": 0, "default": 1},
+        "key": _text(key, minLength=1),
+    }
+    allowed = {Role.QUASI: {"hierarchy", "least", "weight"}, Role.SENSITIVE: {"hierarchy"}, Role.INDIVIDUAL: {"key"}}
+    rules = []
+    for name in Role:
+        refused = [key for key in ("hierarchy", "least", "weight", "key") if key not in allowed.get(name, set())]
+        rules.append(_if_role(name, {"properties": dict.fromkeys(refused, False)}))
+    column = {**_table("What the column is.", properties), "required": ["role"], "allOf": rules}
+    about = "A role for every column of the source; a column that is not listed is an error."
+    return {"description": about, "type": "object", "minProperties": 1, "additionalProperties": column}
+
+
+def _previous() -> JsonSchema:
+    pair = {"type": "array", "items": {"type": "string", "pattern": "="}, "minItems": 2, "maxItems": 2}
+    properties: JsonSchema = {
+        "name": _text("What its columns are written with, as in tax.sex.", pattern="^[A-Za-z0-9_-]+$"),
+        "table": _text("The file of its table, as it was published.", minLength=1),
+        "inconsistent": {
+            "description": "Pairs of values that cannot be one person's, as in sex=Male and tax.test=Pregnancy.",
+            "type": "array",
+            "items": pair,
+        },
+        **_file_options("what it is in the current table", "that of the current table", {}, {}),
+    }
+    return {
+        "description": "Earlier releases about the same people, which an adversary joins with this one.",
+        "type": "array",
+        "items": {**_table("An earlier release.", properties), "required": ["name", "table"]},
+    }
+
+
+def _algorithm() -> JsonSchema:
+    seed = "For tests and papers, to get the same release again; left out, randomness is fresh."
+    properties: JsonSchema = {
+        "name": _choice("How the release is sought; auto takes the best that a person would wait for.", ALGORITHMS),
+        "suppression": {
+            "description": "The largest share of rows that may be dropped.",
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+            "default": 0,
+        },
+        "seed": {"description": seed, "type": "integer", "minimum": 0, "maximum": 2**63 - 1},
+        "metric": _choice("The loss that is minimized.", METRICS),
+        "improve": {
+            "description": "Whether a local algorithm is followed by an improvement pass.",
+            "type": "boolean",
+            "default": True,
+        },
+        "keep_together": {
+            "description": "Whether a person's rows with equal quasi-identifiers always land in one class.",
+            "type": "boolean",
+            "default": True,
+        },
+        "score": _choice("What top-down specialization goes by.", SCORES),
+        "class": _text("The column that the score classification is to tell apart.", minLength=1),
+    }
+    return _table("How the release is sought.", properties)
+
+
+def _publish() -> JsonSchema:
+    ss = "Of two tables: sensitive columns together in one, or each apart in a table of its own."
+    properties: JsonSchema = {
+        "form": _choice("What is published: one table of generalized rows, or two tables tied by class.", FORMS),
+        "format": _choice("The format of the published table.", FORMATS),
+        "ranges": _choice("What is published of columns with ranges.", RANGES),
+        "ss": _choice(ss, SENSITIVE_TABLES),
+    }
+    return _table("What the release looks like.", properties)
+
+
+def _table(description: str, properties: JsonSchema) -> JsonSchema:
+    return {
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _text(description: str, **more: object) -> JsonSchema:
+    return {"description": description, "type": "string", **more}
+
+
+def _choice(description: str, names: tuple[str, ...]) -> JsonSchema:
+    """Describe a key that holds one of the names, of which the first is the default."""
+    return {"description": description, "enum": list(names), "default": names[0]}
+
+
+def _if_role(role: Role, then: JsonSchema) -> JsonSchema:
+    """Describe what holds of a column of this role."""
+    return {"if": {"properties": {"role": {"const": str(role)}}, "required": ["role"]}, "then": then}

@@ -1,0 +1,349 @@
+"""What a policy promises, and what its parts ask of one another.
+
+The [[privacy]] tables are read here. The other functions are checks across tables: each takes the parts it is about,
+and raises a `PolicyError` that names the key, the reason and a way out. `Policy` runs them all when it is made, in an
+order that names the simplest fault first:
+
+- `check_columns`, `check_levels`: columns that can be generalized, by the algorithm of the policy;
+- `check_models`: models look at columns that are there and are sensitive;
+- `check_form`: two tables have a sensitive column to keep apart;
+- `check_idle_keys`: no key that would change nothing;
+- `check_linkage`, `check_join_algorithm`: (X, Y)-models name columns and releases that are there, and have an
+  algorithm that looks at joins;
+- `check_specialization`: top-down specialization has a class column where its score needs one.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sfumato import models
+from sfumato.errors import PolicyError, did_you_mean, listing
+from sfumato.hierarchy import Ranges
+from sfumato.policy.columns import Column, Role, columns_with_role
+from sfumato.policy.options import CLASSIFYING, CUTS, FULL_DOMAIN, UNLEVELLED
+from sfumato.policy.previous_releases import ColumnReference, PreviousRelease, read_reference
+from sfumato.policy.section import describe_value, require_table
+from sfumato.policy.toml_text import dotted_key
+
+ColumnsByName = Mapping[str, Column]
+PolicyDocument = Mapping[str, object]
+"""The tables of a policy as they were written."""
+
+_PRIVACY_EXAMPLE = '[[privacy]] with model = "k-anonymity" and k = 5'
+
+
+def read_requirements(value: object, *, folder: Path) -> tuple[models.Model | models.Linkage, ...]:
+    """Read the [[privacy]] tables: all models that must hold, in the order of the policy.
+
+    Files that they name are sought from `folder`.
+
+    >>> read_requirements([{"model": "k-anonymity", "k": 5}], folder=Path())[0].name
+    'k-anonymity'
+    """
+    if value is None or value == []:
+        raise PolicyError(f"no privacy model: write {_PRIVACY_EXAMPLE} as the simplest", key="privacy")
+    if not isinstance(value, list):
+        message = f"must be a list of tables, as {_PRIVACY_EXAMPLE}, not {describe_value(value)}"
+        raise PolicyError(message, key="privacy")
+    keys = [f"privacy[{place}]" for place in range(len(value))]
+    entries = zip(value, keys, strict=True)
+    return tuple(models.build(require_table(table, key), key=key, folder=folder) for table, key in entries)
+
+
+def check_columns(columns: ColumnsByName) -> None:
+    """Ask for at least one quasi-identifier, of which one matters, and at most one column of individuals.
+
+    >>> check_columns({"visits": Column("visits", Role.PLAIN)})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: columns: no quasi-identifier: give the columns that others may know
+    role = "quasi" and a hierarchy
+    """
+    quasi, individuals = columns_with_role(columns, Role.QUASI), columns_with_role(columns, Role.INDIVIDUAL)
+    if not quasi:
+        way = 'give the columns that others may know role = "quasi" and a hierarchy'
+        raise PolicyError(f"no quasi-identifier: {way}", key="columns")
+    if not any(column.weight for column in quasi):
+        weight = dotted_key("columns", quasi[0].name, "weight")
+        raise PolicyError("every quasi-identifier has weight 0; give one of them more", key=weight)
+    if len(individuals) > 1:
+        message = f"at most one column may be individual, and {individuals[0].name!r} is"
+        raise PolicyError(message, key=dotted_key("columns", individuals[1].name, "role"))
+
+
+def check_levels(columns: ColumnsByName, algorithm: str) -> None:
+    """Allow ranges and sets only with an algorithm that does without levels.
+
+    >>> from sfumato.hierarchy import Sets
+    >>> check_levels({"town": Column("town", Role.QUASI, Sets())}, "optimal")
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: columns.town.hierarchy: has no levels, which optimal needs; choose auto or
+    mondrian as the algorithm, or give levels, as in { intervals = [5, 10, 20] }, a file or "suppress"
+    """
+    if algorithm in UNLEVELLED:
+        return
+    for column in columns_with_role(columns, Role.QUASI):
+        if algorithm in CUTS and isinstance(column.hierarchy, Ranges):
+            continue
+        if column.hierarchy is not None and not column.hierarchy.levelled:
+            why = f"has no levels, which {algorithm} needs; choose auto or mondrian as the algorithm, or give levels"
+            example = 'as in { intervals = [5, 10, 20] }, a file or "suppress"'
+            raise PolicyError(f"{why}, {example}", key=dotted_key("columns", column.name, "hierarchy"))
+
+
+def check_models(columns: ColumnsByName, requirements: Sequence[models.Model | models.Linkage], tables: object) -> None:
+    """Ask that columns which models look at are there and sensitive, and for persons where a model counts them.
+
+    `tables` are the [[privacy]] tables that the models were read from, to find the key that names the column.
+
+    >>> check_models({}, [], None)
+    """
+    entries = tables if isinstance(tables, list) else [{}] * len(requirements)
+    for place, (model, table) in enumerate(zip(requirements, entries, strict=True)):
+        if isinstance(model, models.Linkage):
+            continue
+        for name in model.looks_at:
+            _check_sensitive(name, columns, f"privacy[{place}]{_naming_key(table, name)}")
+        if model.identity and not columns_with_role(columns, Role.INDIVIDUAL):
+            way = 'give the column that says whose row it is role = "individual"'
+            raise PolicyError(
+                f"{model.name} counts individuals, and no column names them: {way}", key=f"privacy[{place}].model"
+            )
+    files: dict[object, object] = {}  # one column has one file of costs, since the audit keeps them by column
+    for place, table in enumerate(entries):
+        first = files.setdefault(table.get("column"), table["costs"]) if table.get("costs") else None
+        if first is not None and first != table["costs"]:
+            raise PolicyError(f"{table['column']!r} has the costs {first!r} already", key=f"privacy[{place}].costs")
+
+
+def _check_sensitive(name: str, columns: ColumnsByName, key: str) -> None:
+    if name not in columns:
+        hint = did_you_mean(name, [column.name for column in columns_with_role(columns, Role.SENSITIVE)])
+        raise PolicyError(f"{name!r} is not one of [columns]{hint or '; list it there'}", key=key)
+    if (role := columns[name].role) is not Role.SENSITIVE:
+        way = 'name a sensitive column, or give it role = "sensitive"'
+        raise PolicyError(f"{name!r} is of role {role}; {way}", key=key)
+
+
+def _naming_key(table: Mapping[str, object], name: str) -> str:
+    """Find the key of a [[privacy]] table that names a column."""
+    several = table.get("columns")
+    if isinstance(several, list) and name in several:
+        return f".columns[{several.index(name)}]"
+    return ".column" if table.get("column") == name else ""
+
+
+def check_form(columns: ColumnsByName, privacy: Sequence[models.Model], document: PolicyDocument) -> None:
+    """Ask of two tables that there is something to keep apart, and refuse keys that are not for the form.
+
+    >>> check_form({}, (), {"publish": {"form": "lossy-join"}})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: publish.form: lossy-join puts sensitive values into a table of their own, and no
+    column is sensitive; give one role = "sensitive", or publish generalized
+    """
+    publish = _table(document, "publish")
+    form, sensitive = publish.get("form", "generalized"), columns_with_role(columns, Role.SENSITIVE)
+    _check_anatomy_algorithm(form, _table(document, "algorithm"))
+    if form == "generalized":
+        if "ss" in publish:
+            why = "a generalized release is one table; leave it out, or choose form lossy-join or anatomy"
+            raise PolicyError(why, key="publish.ss")
+        return
+    if not sensitive:
+        why = f"{form} puts sensitive values into a table of their own, and no column is sensitive"
+        raise PolicyError(f'{why}; give one role = "sensitive", or publish generalized', key="publish.form")
+    if "ranges" in publish:
+        raise PolicyError(f"{form} publishes values as they are, not ranges; leave it out", key="publish.ranges")
+    if "ss" in publish and len(sensitive) == 1:
+        why = "there is one sensitive column, and nothing to put together or apart; leave it out"
+        raise PolicyError(why, key="publish.ss")
+    for column in columns_with_role(columns, Role.QUASI):
+        if column.least:
+            why = f"{form} publishes quasi-identifiers as they are; leave it out, or publish generalized"
+            raise PolicyError(why, key=dotted_key("columns", column.name, "least"))
+    if form == "anatomy":
+        find_anatomy_column(columns, privacy)  # raises where there are several
+
+
+def _check_anatomy_algorithm(form: object, algorithm: Mapping[str, object]) -> None:
+    """Ask that the algorithm and the form of that name go together, and refuse other keys of the algorithm."""
+    name = algorithm.get("name", "auto")
+    if name == "anatomy" and form != "anatomy":
+        raise PolicyError('anatomy publishes two tables; write [publish] form = "anatomy"', key="algorithm.name")
+    if form != "anatomy":
+        return
+    if name not in {"auto", "anatomy"}:
+        way = f'leave it out, or write [publish] form = "lossy-join" for the classes that {name} makes'
+        raise PolicyError(f"the form anatomy makes buckets of its own; {way}", key="algorithm.name")
+    for key in ("metric", "improve"):
+        if key in algorithm:
+            why = "anatomy minimizes no loss of the quasi-identifiers; leave it out"
+            raise PolicyError(why, key=f"algorithm.{key}")
+
+
+def find_anatomy_column(columns: ColumnsByName, privacy: Sequence[models.Model]) -> str:
+    """Find the one sensitive column that the requirements look at, or the only one there is."""
+    required = list(dict.fromkeys(name for model in privacy for name in model.looks_at))
+    names = required or [column.name for column in columns_with_role(columns, Role.SENSITIVE)]
+    if len(names) > 1:
+        why = f"anatomy makes its buckets of one sensitive column, and here are {listing(names)}"
+        raise PolicyError(f"{why}; let the requirements look at one, or choose lossy-join", key="publish.form")
+    return names[0]
+
+
+def check_idle_keys(columns: ColumnsByName, algorithm: str, document: PolicyDocument) -> None:
+    """Refuse keys that would change nothing: on ranges or persons where there are none, on improving one cut or level.
+
+    >>> check_idle_keys({}, "optimal", {"algorithm": {"improve": True}})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: algorithm.improve: optimal is not improved, since all values of a column keep one level;
+    leave it out, or choose auto
+    """
+    options, publish = _table(document, "algorithm"), _table(document, "publish")
+    if "ranges" in publish and not any(isinstance(column.hierarchy, Ranges) for column in columns.values()):
+        way = "leave it out, or give a column hierarchy = { ranges = true }"
+        raise PolicyError(f"no column is published as ranges; {way}", key="publish.ranges")
+    global_recoding = algorithm in {*FULL_DOMAIN, *CUTS}
+    if options.get("improve") is True and global_recoding:
+        unit = "one level" if algorithm in FULL_DOMAIN else "one cut"
+        message = f"{algorithm} is not improved, since all values of a column keep {unit}"
+        raise PolicyError(f"{message}; leave it out, or choose auto", key="algorithm.improve")
+    keep_together = options.get("keep_together")
+    if keep_together is None:
+        return
+    why = None
+    if not columns_with_role(columns, Role.INDIVIDUAL):
+        why = 'it is about the rows of a person; leave it out, or give the column that names them role = "individual"'
+    elif keep_together is False and global_recoding:
+        why = f"{algorithm} keeps all rows with equal quasi-identifiers together; leave it out"
+    elif keep_together is True and publish.get("form") == "anatomy":
+        why = 'anatomy deals rows out one by one; leave it out, or write [publish] form = "lossy-join"'
+    if why:
+        raise PolicyError(why, key="algorithm.keep_together")
+
+
+_X_ROLES = {Role.QUASI, Role.SENSITIVE, Role.PLAIN}
+_X_WAY = "name a column that is published, and not one that names persons"
+_Y_ROLES = {Role.SENSITIVE, Role.PLAIN, Role.INDIVIDUAL}
+_Y_WAY = "y is what x is measured against and stays as it is: name a sensitive or plain column, or $row"
+
+
+def check_linkage(
+    columns: ColumnsByName, requirements: Sequence[models.Model | models.Linkage], previous: Sequence[PreviousRelease]
+) -> None:
+    """Ask of (X, Y)-models and rules that their columns are there and may be where they are, and that releases matter.
+
+    >>> check_linkage({}, [], [])
+    """
+    linkage = {place: entry for place, entry in enumerate(requirements) if isinstance(entry, models.Linkage)}
+    names = [release.name for release in previous]
+    for place, entry in linkage.items():
+        _check_releases(entry, names, f"privacy[{place}]")
+        for key, roles, way in (("x", _X_ROLES, _X_WAY), ("y", _Y_ROLES, _Y_WAY)):
+            for reference in (read_reference(name, names) for name in getattr(entry, key)):
+                if str(reference) != models.ROW:
+                    _find_column(reference, columns, names, f"privacy[{place}].{key}", roles, way)
+    if previous and not linkage:
+        why = "no requirement looks at earlier releases"
+        raise PolicyError(f"{why}; add one of xy-anonymity or xy-linkability, or leave it out", key="previous")
+    for place, release in enumerate(previous):
+        for condition in (side for pair in release.inconsistent for side in pair):
+            # A rule is about a column that is published, and whose values are in a taxonomy.
+            key = f"previous[{place}].inconsistent"
+            column = _find_column(condition.reference, columns, names, key, _X_ROLES, _X_WAY)
+            if column is not None and column.hierarchy is not None and not column.hierarchy.levelled:
+                message = f"{column.name!r} is published as ranges or sets, which a rule cannot be about"
+                raise PolicyError(message, key=key)
+
+
+def _check_releases(entry: models.Linkage, names: Sequence[str], key: str) -> None:
+    """Ask that the releases of an entry are there, and that its columns are of those alone."""
+    if entry.releases is None:
+        return
+    for name in entry.releases:
+        if name not in names:
+            hint = did_you_mean(name, names) or "; name those of [[previous]]"
+            raise PolicyError(f"{name!r} is no earlier release{hint}", key=f"{key}.releases")
+    for side in ("x", "y"):
+        for reference in (read_reference(name, names) for name in getattr(entry, side)):
+            if reference.table is not None and reference.table not in entry.releases:
+                why = f"{str(reference)!r} is of a release that is not joined; add {reference.table!r} to releases"
+                raise PolicyError(why, key=f"{key}.{side}")
+
+
+def _find_column(
+    reference: ColumnReference, columns: ColumnsByName, names: Sequence[str], key: str, roles: set[Role], way: str
+) -> Column | None:
+    """Find a column of the current table that has one of these roles; None for a column of an earlier release."""
+    if reference.table is not None:
+        return None
+    name = reference.column
+    if name not in columns:
+        alike = [*columns, *(f"{release}.{name.rpartition('.')[2]}" for release in names), models.ROW]
+        hint = did_you_mean(name, alike) or "; columns of an earlier release are written name.column"
+        raise PolicyError(f"{name!r} is not one of [columns]{hint}", key=key)
+    if (role := columns[name].role) not in roles:
+        raise PolicyError(f"{name!r} is of role {role}; {way}", key=key)
+    return columns[name]
+
+
+def check_join_algorithm(document: PolicyDocument) -> None:
+    """Ask for an algorithm, and a form, that can take a join with earlier releases into account; auto chooses tds then.
+
+    >>> check_join_algorithm({"algorithm": {"name": "mondrian"}})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: algorithm.name: mondrian does not look at joins; write tds, or leave it out
+    """
+    algorithm, publish = _table(document, "algorithm"), _table(document, "publish")
+    if algorithm.get("name", "auto") not in {"auto", "tds"}:
+        why = f"{algorithm['name']} does not look at joins; write tds, or leave it out"
+        raise PolicyError(why, key="algorithm.name")
+    if algorithm.get("suppression"):
+        why = "the (X, Y)-models are met by generalizing; leave it out, or take rows away before"
+        raise PolicyError(why, key="algorithm.suppression")
+    if publish.get("form", "generalized") != "generalized":
+        why = f"{publish['form']} publishes values as they are, and an (X, Y)-model needs them generalized"
+        raise PolicyError(f'{why}; write form = "generalized"', key="publish.form")
+
+
+def check_specialization(columns: ColumnsByName, algorithm: str, document: PolicyDocument) -> None:
+    """Ask for a class column where the score needs one, and refuse the keys of scores with other algorithms.
+
+    >>> check_specialization({}, "tds", {"algorithm": {"score": "classification"}})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: algorithm.class: is missing, and the score classification needs it: name the
+    column whose values are to be told apart; it is published as it is, so sensitive or plain
+    """
+    options, publish = _table(document, "algorithm"), _table(document, "publish")
+    if algorithm not in CUTS:
+        for key in ("score", "class"):
+            if key in options:
+                raise PolicyError(f"is for tds, and the algorithm is {algorithm}; leave it out", key=f"algorithm.{key}")
+        return
+    if "metric" in options:
+        raise PolicyError("tds goes by its score; leave it out, or write score", key="algorithm.metric")
+    if publish.get("ranges") == "means":
+        why = "tds publishes the ranges that it has cut, not means; write partition or boxes"
+        raise PolicyError(why, key="publish.ranges")
+    fault = _find_class_fault(columns, options.get("class"), options.get("score"))
+    if fault:
+        raise PolicyError(fault, key="algorithm.class")
+
+
+def _find_class_fault(columns: ColumnsByName, name: object, score: object) -> str | None:
+    """Say what is wrong with the class column of a specialization, given its score, if anything is."""
+    way = "name the column whose values are to be told apart; it is published as it is, so sensitive or plain"
+    if name is None:
+        return f"is missing, and the score {score} needs it: {way}" if score in CLASSIFYING else None
+    if score is not None and score not in CLASSIFYING:
+        return f"a class is for the scores classification and conditional, and the score is {score}; leave it out"
+    if name not in columns:
+        return f"{name!r} is not one of [columns]{did_you_mean(str(name), columns) or f'; {way}'}"
+    if (role := columns[str(name)].role) not in {Role.SENSITIVE, Role.PLAIN}:
+        return f"{name!r} is of role {role}; {way}"
+    return None
+
+
+def _table(document: PolicyDocument, name: str) -> Mapping[str, object]:
+    """Look up a table of the document as it was written, or an empty one."""
+    table = document.get(name)
+    return table if isinstance(table, Mapping) else {}
