@@ -12,7 +12,7 @@ from sfumato.datasets.adult_policies import LEFT_OUT
 from sfumato.encode import encode
 from sfumato.policy import load
 from sfumato.recode import recode
-from sfumato.split import anatomy, lossy, of_recoding
+from sfumato.split import anatomy, lossy_join, tables_from_recoding
 from sfumato.table import read
 
 pytestmark = pytest.mark.adult
@@ -39,8 +39,8 @@ def _found(folder: Path, form: str, model: dict[str, Any], name: str) -> Attacke
     tables = {"columns": columns, "privacy": [{"column": "occupation", **model}], "publish": {"form": form}}
     policy = load({**tables, "algorithm": search})
     encoded = encode(read(folder / "adult.csv", policy), policy)
-    recoding = anatomy(encoded, policy) if form == "anatomy" else lossy(encoded, recode(encoded, policy))
-    split = of_recoding(encoded, recoding)
+    recoding = anatomy(encoded, policy) if form == "anatomy" else lossy_join(encoded, recode(encoded, policy))
+    split = tables_from_recoding(encoded, recoding)
     found = definetti(split, Original.of_encoded(encoded), bounds(policy, split), effort=QUICK)
     return found.columns["occupation"]
 

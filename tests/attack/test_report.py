@@ -12,7 +12,7 @@ from sfumato.attack.bound import bounds
 from sfumato.attack.definetti import Attacked, Original, definetti
 from sfumato.release import Release, prepare
 from sfumato.release.report.learner import learner
-from sfumato.split import of_recoding
+from sfumato.split import tables_from_recoding
 
 Makes = Callable[..., Any]
 
@@ -62,7 +62,7 @@ def test_section_tells_bound_attack_and_outside(form: str) -> None:
 def test_the_report_and_the_command_try_the_same() -> None:
     """Figures in memory are those of the thorough attack where the table is small, but for parts held out."""
     release = _release("lossy-join")
-    tables = of_recoding(release.encoded, release.recoding)
+    tables = tables_from_recoding(release.encoded, release.recoding)
     whole = definetti(tables, Original.of_encoded(release.encoded), bounds(release.policy, tables))
     quick, thorough = _tried(release), whole.columns["<b>ill</b>"]
     assert (quick.attack, quick.bag, quick.sampled) == (thorough.attack, thorough.bag, thorough.sampled)

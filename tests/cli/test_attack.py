@@ -82,10 +82,10 @@ def test_files_give_the_figures_of_the_release_in_memory(runs: Runs, saves: Save
     from sfumato.attack.bound import bounds
     from sfumato.attack.definetti import Original, definetti
     from sfumato.release import prepare
-    from sfumato.split import of_recoding
+    from sfumato.split import tables_from_recoding
 
     release = prepare(original, _policy())
-    tables = of_recoding(release.encoded, release.recoding)
+    tables = tables_from_recoding(release.encoded, release.recoding)
     told = definetti(tables, Original.of_encoded(release.encoded), bounds(release.policy, tables))
     outcome = runs("attack", "definetti", saves(original, _policy()), "--original", original, "--json")
     found, expected = json.loads(outcome.out)["columns"]["illness"], told.as_json()["columns"]["illness"]

@@ -9,9 +9,10 @@ import pytest
 from sfumato import anonymize
 from sfumato.encode import encode
 from sfumato.policy import Policy, load
-from sfumato.recode.evaluate import Evaluator, Requirement
+from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.incognito import incognito
 from sfumato.recode.metrics import METRICS
+from sfumato.recode.requirement import Requirement
 from sfumato.recode.samarati import samarati
 from sfumato.table import from_frame
 
@@ -79,7 +80,9 @@ def evaluator(names: tuple[str, ...], rows: Sequence[tuple[str, ...]], rules: Po
     """An evaluator of the table's nodes."""
     encoded = encode(from_frame(table(names, rows), rules), rules)
     return Evaluator(
-        encoded, Requirement.of(rules.privacy, encoded.rows, rules.search.suppression), METRICS["distortion"](encoded)
+        encoded,
+        Requirement.from_share(rules.privacy, encoded.rows, rules.search.suppression),
+        METRICS["distortion"](encoded),
     )
 
 
@@ -154,7 +157,7 @@ def test_generalization_property() -> None:
 )
 def test_subset_property(attributes: tuple[int, ...], node: tuple[int, ...], sizes: list[int]) -> None:
     """Lemma 3 on Table 7: <G0>, <G0, B1>, <B1, P1> and the other projections of <G0, B1, P1> pass."""
-    grouped, passing, _ = evaluator(PEOPLE, ROWS_5, PEOPLE_POLICY).over(attributes).judge(node)
+    grouped, passing, _ = evaluator(PEOPLE, ROWS_5, PEOPLE_POLICY).project(attributes).judge(node)
     assert grouped.classes.sizes.tolist() == sizes
     assert passing.all()
 

@@ -9,9 +9,10 @@ import pytest
 from sfumato import Infeasible, anonymize
 from sfumato.encode import encode
 from sfumato.policy import Policy
-from sfumato.recode.evaluate import Evaluator, Requirement
+from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.incognito import incognito
 from sfumato.recode.metrics import METRICS
+from sfumato.recode.requirement import Requirement
 from sfumato.table import from_frame
 
 TABLE_1 = pa.table(
@@ -66,7 +67,7 @@ def test_it_is_the_only_minimal_node(tmp_path: Path) -> None:
     """Nothing below <A1, Z2> is 3-anonymous, and nothing beside it that is not above it."""
     rules = policy(tmp_path, K3)
     encoded = encode(from_frame(TABLE_1, rules), rules)
-    requirement = Requirement.of(rules.privacy, encoded.rows, rules.search.suppression)
+    requirement = Requirement.from_share(rules.privacy, encoded.rows, rules.search.suppression)
     search = Evaluator(encoded, requirement, METRICS["height"](encoded))
     assert [one.node for one in incognito(search)] == [(1, 2)]
 
@@ -75,7 +76,7 @@ def test_the_three_rows_with_hiv(tmp_path: Path) -> None:
     """Table 20.3 has a class of l = 1, so that 2-diversity has to give up age and region together."""
     rules = policy(tmp_path, K3, L2, name="optimal")
     encoded = encode(from_frame(TABLE_1, rules), rules)
-    requirement = Requirement.of(rules.privacy, encoded.rows, rules.search.suppression)
+    requirement = Requirement.from_share(rules.privacy, encoded.rows, rules.search.suppression)
     grouped, passing, _ = Evaluator(encoded, requirement, METRICS["ncp"](encoded)).judge((1, 2))
     assert rules.privacy[1].achieved(grouped.classes) == {"l": 1}
     assert sorted(passing.tolist()) == [False, True]

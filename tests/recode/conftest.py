@@ -8,8 +8,9 @@ import pytest
 from sfumato.checks.tables import Case
 from sfumato.encode import EncodedTable, encode
 from sfumato.policy import Policy
-from sfumato.recode.evaluate import Evaluator, Requirement
+from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.metrics import METRICS
+from sfumato.recode.requirement import Requirement
 from sfumato.table import from_frame
 
 Opened = tuple[EncodedTable, Policy]
@@ -33,7 +34,7 @@ def evaluator(opened: Callable[[Case], Opened]) -> Callable[[Case], Evaluator]:
 
     def make(case: Case) -> Evaluator:
         encoded, policy = opened(case)
-        requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
+        requirement = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression)
         return Evaluator(encoded, requirement, METRICS[policy.search.metric](encoded))
 
     return make

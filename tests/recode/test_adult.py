@@ -10,11 +10,12 @@ import pytest
 from sfumato.encode import EncodedTable, encode
 from sfumato.policy import Policy
 from sfumato.recode import recode
-from sfumato.recode.evaluate import Evaluation, Evaluator, Requirement
+from sfumato.recode.evaluation import Evaluation, Evaluator
+from sfumato.recode.full_domain import least_loss
 from sfumato.recode.incognito import incognito
 from sfumato.recode.lattice import minimal
 from sfumato.recode.metrics import METRICS
-from sfumato.recode.run import best
+from sfumato.recode.requirement import Requirement
 from sfumato.recode.samarati import samarati
 from sfumato.table import read
 from sfumato.utility import measure
@@ -77,7 +78,7 @@ def test_nine_quasi_identifiers(rows: Path, suppression: float, loss: float, sup
 def eight(rows: Path) -> tuple[EncodedTable, Policy, Evaluator, dict[tuple[int, ...], Evaluation]]:
     """Eight quasi-identifiers, at most 5 % suppressed, and what each of all nodes comes to."""
     encoded, policy = opened(rows, 0.05, plain=("salary-class",))
-    requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
+    requirement = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression)
     evaluator = Evaluator(encoded, requirement, METRICS["ncp"](encoded))
     nodes = evaluator.lattice.nodes(np.ones(evaluator.lattice.shape, dtype=np.bool_))
     return encoded, policy, evaluator, {node: evaluator.evaluate(node) for node in nodes}
@@ -107,6 +108,6 @@ def test_all_minimal_nodes(eight: tuple[EncodedTable, Policy, Evaluator, dict[tu
     assert [one.node for one in incognito(evaluator)] == alone
     lowest = [one.node for one in samarati(evaluator)]
     assert lowest == [node for node in alone if sum(node) == sum(alone[0])]
-    chosen = best([every[node] for node in alone])
+    chosen = least_loss([every[node] for node in alone])
     assert chosen is not None
     assert chosen.loss >= min(one.loss for one in every.values() if one.passes)

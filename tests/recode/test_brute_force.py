@@ -19,7 +19,7 @@ from sfumato.models import MODELS
 from sfumato.models.distances import DISTANCES
 from sfumato.policy import Policy
 from sfumato.recode import ALGORITHMS, recode
-from sfumato.recode.evaluate import Evaluator
+from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.incognito import incognito
 from sfumato.recode.samarati import samarati
 

@@ -12,7 +12,7 @@ from sfumato.checks.losses import Labels, loss_of
 from sfumato.checks.tables import METRICS as NAMES
 from sfumato.checks.tables import Case, random_case
 from sfumato.policy.options import METRICS as DECLARED
-from sfumato.recode.evaluate import Evaluator
+from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.metrics import METRICS
 
 Evaluating = Callable[[Case], Evaluator]
@@ -47,12 +47,12 @@ def test_bounds_are_bounds(metric: str, evaluator: Evaluating) -> None:
             assert floor[node] <= one.loss + 1e-12
         for node in every_outcome(case):
             found = search.evaluate(node)
-            told += found.below > 0 or found.above > 0
+            told += found.added_below > 0 or found.floor_above > 0
             for other, one in outcomes.items():
                 if all(low <= high for low, high in zip(node, other, strict=True)):
-                    assert found.above <= one.loss + 1e-12
+                    assert found.floor_above <= one.loss + 1e-12
                 if all(low <= high for low, high in zip(other, node, strict=True)):
-                    assert floor[other] + found.below <= one.loss + 1e-12
+                    assert floor[other] + found.added_below <= one.loss + 1e-12
     assert told > 0
 
 

@@ -114,8 +114,8 @@ def _suppressing() -> tuple[Release, list[tuple[str, str, str]]]:
 
 
 def _kept(release: Release) -> list[bool]:
-    assert release.recoding.kept is not None
-    return list(release.recoding.kept.tolist())
+    assert release.recoding.published is not None
+    return list(release.recoding.published.tolist())
 
 
 def test_which_requirement_suppressed_classes_failed(page: Pages) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.models import AlphaDeassociation, EntropyLDiversity, TCloseness
-from sfumato.recode.frequencies import Roller
+from sfumato.recode.frequency_sets import FrequencyCounter
 from sfumato.release import Release, prepare
 from sfumato.release.report import report
 from sfumato.release.report.disclosure import disclosed, disclosures
@@ -156,8 +156,8 @@ def test_raw_classes_are_those_of_the_roller(looked_at: list[str], persons: bool
     encoded = prepare(
         pa.table(rows), {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 1}, *models]}
     ).encoded
-    roller = Roller(encoded)
-    expected = roller.group(roller.base()).classes
+    roller = FrequencyCounter(encoded)
+    expected = roller.group(roller.at_bottom()).classes
     found = raw_classes(encoded)
     assert found.sizes.tolist() == expected.sizes.tolist()
     assert found.persons.tolist() == expected.persons.tolist()

@@ -19,7 +19,7 @@ from sfumato.errors import DataError, Infeasible, InputError
 from sfumato.policy import Policy, load
 from sfumato.recode import recode
 from sfumato.release import Release, anonymize
-from sfumato.split import TwoTables, of_recoding
+from sfumato.split import TwoTables, tables_from_recoding
 from sfumato.table import from_frame
 from sfumato.utility.labelled import labels_of
 from sfumato.utility.queries import Answers, Drawn, Query, Workload, draw, of_labels, of_two_tables, query_errors
@@ -118,7 +118,7 @@ def test_two_tables_by_hand(tmp_path: Path, algorithm: str) -> None:
         if found := drawn_from(case, tmp_path, seed, form="lossy-join"):
             release, drawn = found
             nss, ss = (release.tables[name].arrow.to_pylist() for name in ("nss", "ss"))
-            tables = of_recoding(release.encoded, release.recoding)
+            tables = tables_from_recoding(release.encoded, release.recoding)
             answers = of_two_tables(tables, release.encoded, drawn.sensitive)
             asked += compared(
                 release, drawn, answers, partial(by_hand_from_two_tables, nss=nss, ss=ss, sensitive=drawn.sensitive)
@@ -194,9 +194,9 @@ def test_paper_example(tmp_path: Path) -> None:
 def of_recoding_by(encoded: EncodedTable, owner: Any) -> TwoTables:
     """Two tables whose classes are given."""
     from sfumato.recode import Recoding
-    from sfumato.split.anatomy import counted
+    from sfumato.split.anatomy import count_classes
 
-    return of_recoding(encoded, Recoding("by hand", {}, None, counted(encoded, owner), group=owner))
+    return tables_from_recoding(encoded, Recoding("by hand", {}, None, count_classes(encoded, owner), group=owner))
 
 
 def _coded(name: str, cells: list[str]) -> Any:

@@ -11,7 +11,7 @@ import pytest
 
 from sfumato.encode import EncodedTable
 from sfumato.release import Release, anonymize
-from sfumato.split import of_recoding
+from sfumato.split import tables_from_recoding
 from sfumato.utility.labelled import labels_of
 from sfumato.utility.queries import Answers, Query, Workload, draw, of_labels, of_two_tables
 
@@ -40,7 +40,7 @@ def _release(seed: int, form: str, algorithm: str, folder: Path) -> Release:
 
 def _answers(release: Release, folder: Path) -> Answers:
     if release.policy.publish.split:
-        return of_two_tables(of_recoding(release.encoded, release.recoding), release.encoded, "illness")
+        return of_two_tables(tables_from_recoding(release.encoded, release.recoding), release.encoded, "illness")
     manifest = json.loads((folder / "public" / "manifest.json").read_text())
     entries = {column["name"]: column for column in manifest["columns"]}
     tables = labels_of(release.encoded, release.recoding)

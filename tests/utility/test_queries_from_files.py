@@ -13,7 +13,7 @@ import pytest
 from sfumato.cli.main import _run
 from sfumato.datasets import hospital
 from sfumato.release import Release, anonymize
-from sfumato.split import of_recoding
+from sfumato.split import tables_from_recoding
 from sfumato.utility.labelled import labels_of
 from sfumato.utility.queries import Workload, draw, of_labels, of_two_tables, query_errors
 
@@ -69,7 +69,7 @@ def _in_memory(
 ) -> dict[str, Any]:
     drawn = draw(release.encoded, sensitive, work or Workload(40, 2, 0.2, 7))
     if release.policy.publish.split:
-        tables = of_recoding(release.encoded, release.recoding)
+        tables = tables_from_recoding(release.encoded, release.recoding)
         return query_errors(drawn, of_two_tables(tables, release.encoded, sensitive)).as_json()
     manifest = json.loads((folder / "out" / "public" / "manifest.json").read_text())
     entries = {column["name"]: column for column in manifest["columns"]}

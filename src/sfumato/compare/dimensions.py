@@ -13,7 +13,7 @@ from sfumato.compare.stopping import until_stopped
 from sfumato.encode import EncodedTable, QuasiIdentifier, count_distinct_tuples
 from sfumato.errors import InputError, PolicyError, SfumatoError
 from sfumato.policy import Policy, load
-from sfumato.recode.frequencies import Roller
+from sfumato.recode.frequency_sets import FrequencyCounter
 from sfumato.risk import Risk, asked_k, risk_of
 
 ORDERS = ("given", "distinction")
@@ -119,8 +119,8 @@ def _levels(
 ) -> Iterator[Level]:
     for number in range(1, len(chosen) + 1):
         below = _below(encoded, chosen[:number])
-        roller = Roller(below)
-        raw = risk_of(roller.group(roller.base()).classes)
+        roller = FrequencyCounter(below)
+        raw = risk_of(roller.group(roller.at_bottom()).classes)
         inner = watch(number - 1, len(chosen), f"{number} columns") if watch else None
         out = [attribute.name for attribute in chosen[number:]]
         bare = replace(bench, table=replace(bench.table, arrow=bench.table.arrow.drop_columns(out)))

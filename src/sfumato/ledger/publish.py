@@ -12,7 +12,7 @@ from sfumato.ledger.implied import unstated
 from sfumato.ledger.joined import Joined, is_one_table
 from sfumato.ledger.ledger import Ledger
 from sfumato.policy import Policy
-from sfumato.previous import star_of
+from sfumato.previous import link_releases
 from sfumato.release import Release, prepare
 from sfumato.release.promised import promise
 from sfumato.verifier import Verdict, verify_table
@@ -77,7 +77,7 @@ def publication(
 
 def _tried(release: Release, joined: Policy) -> tuple[Release | None, Verdict]:
     """The release with the earlier promises as its own, where it keeps them as it is; and what the verifier found."""
-    asked = replace(release, policy=joined, star=star_of(release.encoded, joined))
+    asked = replace(release, policy=joined, star=link_releases(release.encoded, joined))
     promised = promise(asked.encoded, joined, asked.recoding, asked.star)
     verdict = verify_table(asked.tables["table"].arrow, promised)
     return (asked if verdict.satisfied else None), verdict

@@ -20,8 +20,8 @@ from sfumato.policy import Policy, Role
 from sfumato.queries.account import Account, read_account
 from sfumato.queries.entry import Entry
 from sfumato.recode import Recoding
-from sfumato.split import of_files, of_recoding
-from sfumato.split.tables import coded, columns_of
+from sfumato.split import tables_from_files, tables_from_recoding
+from sfumato.split.two_tables import column_names_of_role, read_published_columns
 
 
 def read_released(folder: Path) -> Released:
@@ -34,12 +34,12 @@ def read_shown(folder: Path, others: Sequence[str] = ()) -> Shown:
     """A release from its folder or from its public part; `others` are columns that are neither quasi nor sensitive."""
     account = read_account(folder)
     manifest = manifest_of(account)
-    quasi, sensitive, named = (columns_of(manifest, role) for role in ("quasi", "sensitive", "individual"))
+    quasi, sensitive, named = (column_names_of_role(manifest, role) for role in ("quasi", "sensitive", "individual"))
     if not quasi:
         raise DataError(f"manifest.json of {folder} has no quasi-identifier; it was changed after publication")
     promise = json.loads((account.folder / "manifest.json").read_bytes()).get("promise")
     first = [*quasi, *([account.class_id] if account.class_id else sensitive), *others, *named]
-    columns = coded(account.paths[0], manifest, list(dict.fromkeys(first)))
+    columns = read_published_columns(account.paths[0], manifest, list(dict.fromkeys(first)))
     columns.pop(account.class_id or "", None)
     individual = columns.get(named[0]) if named else None
     shown = Shown(
@@ -51,7 +51,7 @@ def read_shown(folder: Path, others: Sequence[str] = ()) -> Shown:
     )
     if not account.split:
         return shown
-    tables = of_files(account.folder, manifest)
+    tables = tables_from_files(account.folder, manifest)
     return replace(shown, class_of=tables.class_of, bags=tables.bags)
 
 
@@ -85,7 +85,7 @@ def memory_shown(
     others = {name: replace(one, codes=one.codes.take(rows)) for name, one in (plain or {}).items()}
     shown = Shown("release", account, promised_k(_rules(policy)), labels | others, individual=_named(encoded, rows))
     if split:
-        tables = of_recoding(encoded, recoding)
+        tables = tables_from_recoding(encoded, recoding)
         columns = {one.name: one for one in tables.quasi}
         return replace(shown, columns=columns | others, class_of=tables.class_of, bags=tables.bags)
     sensitive = {name: replace(one, codes=one.codes.take(rows)) for name, one in encoded.sensitive.items()}
@@ -97,7 +97,7 @@ def rows_of(recoding: Recoding) -> IntArray:
     if recoding.group is not None:
         return np.flatnonzero(recoding.group >= 0)
     some = next(iter(recoding.labels.values())).codes
-    return np.arange(len(some)) if recoding.kept is None else np.flatnonzero(recoding.kept)
+    return np.arange(len(some)) if recoding.published is None else np.flatnonzero(recoding.published)
 
 
 def _named(encoded: EncodedTable, rows: IntArray) -> CodedColumn | None:

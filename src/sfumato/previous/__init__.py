@@ -1,29 +1,33 @@
 """Earlier releases: reading them, matching their records with the current table's, and counting over the join.
 
-The join itself is never made. `star_of` reads the releases of a policy, `history_of` joins them with one another by
-groups of equal records, `Pairs` says what the current table's groups match, and `Anonymity` and `Linkability` count.
+The join itself is never made. `link_releases` reads the releases of a policy, `join_history` joins them with one
+another by groups of equal records, `GroupMatches` says which of these the current table's groups match, and
+`bind_requirement` gives what counts (X, Y)-privacy over the matches.
 """
 
-from sfumato.previous.anonymity import Anonymity
-from sfumato.previous.asked import Asked, asked
-from sfumato.previous.gather import star_of
-from sfumato.previous.history import History, history_of
-from sfumato.previous.lines import Judged, Lines
-from sfumato.previous.linkability import Linkability
-from sfumato.previous.pairs import Matcher, Pairs
-from sfumato.previous.star import Star
+from sfumato.previous.linked_releases import EarlierRelease, LinkedReleases, link_releases
+from sfumato.previous.release_join import GroupMatches, HistoryTable, RecordMatcher, join_history
+from sfumato.previous.xy_counts import (
+    AnonymityJudge,
+    CurrentCounts,
+    JoinRequirement,
+    LinkabilityJudge,
+    XYResult,
+    bind_requirement,
+)
 
 __all__ = [
-    "Anonymity",
-    "Asked",
-    "History",
-    "Judged",
-    "Lines",
-    "Linkability",
-    "Matcher",
-    "Pairs",
-    "Star",
-    "asked",
-    "history_of",
-    "star_of",
+    "AnonymityJudge",
+    "CurrentCounts",
+    "EarlierRelease",
+    "GroupMatches",
+    "HistoryTable",
+    "JoinRequirement",
+    "LinkabilityJudge",
+    "LinkedReleases",
+    "RecordMatcher",
+    "XYResult",
+    "bind_requirement",
+    "join_history",
+    "link_releases",
 ]

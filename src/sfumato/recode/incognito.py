@@ -1,42 +1,79 @@
-"""Incognito: all minimal nodes, over attribute subsets of growing size.
+"""Incognito: all minimal nodes, found over subsets of the attributes of growing size (LeFevre et al. 2005).
 
-Candidates over i attributes are joined from the viable nodes over i - 1 and searched breadth first, with roll-up
-of frequency sets; generalizations of a viable node are marked, not checked. With α-deassociation among the models
-this is the (α, k) paper's extended Incognito.
+Leaving an attribute out is generalizing it fully. So a node over some of the attributes that is not viable rules out
+every node over more of them that agrees with it: the paper's subset property, for *viable* in place of k-anonymous.
+Candidates over i attributes are joined from the viable nodes over i - 1 and searched breadth first, with roll-up of
+frequency sets; generalizations of a viable node are marked, not checked. With α-deassociation among the models this is
+the extended Incognito of the (α, k) paper.
 """
+
+from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
 
 from sfumato.core.arrays import BoolArray
-from sfumato.recode.evaluate import Evaluation, Evaluator, Progress
-from sfumato.recode.lattice import minimal
-from sfumato.recode.subsets import Viable, grow, join, nothing, search
+from sfumato.recode.evaluation import Evaluation, Evaluator
+from sfumato.recode.lattice import generalizations, minimal
+from sfumato.recode.recoding import Progress
+
+Subset = tuple[int, ...]
+"""Numbers of attributes, ascending."""
+ViableNodes = dict[Subset, BoolArray]
+"""For each subset a flag per node of its lattice: whether the node is viable."""
 
 
 def incognito(evaluator: Evaluator, progress: Progress | None = None) -> list[Evaluation]:
-    """All passing nodes that have no passing specialization; nothing where no node passes."""
+    """Find all passing nodes that have no passing specialization; none where no node passes."""
     attributes = len(evaluator.lattice.heights)
-    viable, done = nothing(), 1
+    viable, done = viable_without_attributes(), 1
     for size in range(1, attributes):
-        grown: Viable = {}
-        for subset, nodes in grow(evaluator, size, viable):
-            grown[subset] = nodes
+        larger: ViableNodes = {}
+        for subset, nodes in search_subsets(evaluator, size, viable):
+            larger[subset] = nodes
             done += 1
             if progress:
                 progress(done, 2**attributes)
-        viable = grown
-    everything = tuple(range(attributes))
-    return _minimal_nodes(evaluator, search(evaluator, join(everything, viable, evaluator.lattice.shape)))
-
-
-def _minimal_nodes(evaluator: Evaluator, viable: BoolArray) -> list[Evaluation]:
-    """Minimal passing nodes among the viable ones.
-
-    Where viable and passing are the same, only the minimal viable nodes need a look; else all viable ones do.
-    """
-    chosen = minimal(viable) if evaluator.requirement.exact else viable
-    found = {node: evaluator.evaluate(node) for node in evaluator.lattice.nodes(chosen)}
-    passing = np.zeros_like(viable)
-    for node, evaluation in found.items():
+        viable = larger
+    candidates = join_candidates(tuple(range(attributes)), viable, evaluator.lattice.shape)
+    nodes = search_viable(evaluator, candidates)
+    # Where a viable node always passes, only the minimal ones need a look; else all of them do.
+    chosen = minimal(nodes) if evaluator.requirement.exact else nodes
+    evaluations = {node: evaluator.evaluate(node) for node in evaluator.lattice.nodes(chosen)}
+    passing = np.zeros_like(nodes)
+    for node, evaluation in evaluations.items():
         passing[node] = evaluation.passes
-    return [found[node] for node in evaluator.lattice.nodes(minimal(passing))]
+    return [evaluations[node] for node in evaluator.lattice.nodes(minimal(passing))]
+
+
+def viable_without_attributes() -> ViableNodes:
+    """Give the viable nodes over no attribute: the one there is."""
+    return {(): np.ones((), dtype=np.bool_)}
+
+
+def search_subsets(evaluator: Evaluator, size: int, smaller: ViableNodes) -> Iterator[tuple[Subset, BoolArray]]:
+    """Find the viable nodes over each subset of `size` attributes, from those over one attribute less."""
+    for subset in combinations(range(len(evaluator.lattice.heights)), size):
+        projected = evaluator.project(subset)
+        yield subset, search_viable(projected, join_candidates(subset, smaller, projected.lattice.shape))
+
+
+def join_candidates(subset: Subset, smaller: ViableNodes, shape: tuple[int, ...]) -> BoolArray:
+    """Mark the nodes all of whose projections onto one attribute less are viable: the paper's join and prune in one.
+
+    The result has the `shape` of the subset's lattice.
+    """
+    candidates = np.ones(shape, dtype=np.bool_)
+    for place in range(len(subset)):
+        viable = smaller[subset[:place] + subset[place + 1 :]]
+        candidates &= np.expand_dims(viable, place)
+    return candidates
+
+
+def search_viable(evaluator: Evaluator, candidates: BoolArray) -> BoolArray:
+    """Mark the viable nodes among the candidates, breadth first; generalizations of a viable one are not checked."""
+    viable = np.zeros_like(candidates)
+    for node in evaluator.lattice.nodes(candidates):
+        if not viable[node] and evaluator.viable(node):
+            viable[generalizations(node)] = True
+    return viable & candidates

@@ -62,29 +62,29 @@ class Lattice:
         return outer_sum([np.arange(levels) for levels in self.shape]).astype(np.int64)
 
     def parents(self, node: Node) -> Iterator[Node]:
-        """Nodes one level more general in one attribute."""
+        """List the nodes one level more general in one attribute."""
         for i, level in enumerate(node):
             if level < self.heights[i]:
                 yield (*node[:i], level + 1, *node[i + 1 :])
 
     def nodes(self, mask: NDArray[np.bool_]) -> list[Node]:
-        """The nodes a mask marks, lowest first, then in order of their levels."""
-        found = [tuple(map(int, node)) for node in np.argwhere(mask)]
-        return sorted(found, key=lambda node: (sum(node), node))
+        """List the nodes that a mask marks, lowest first, then in order of their levels."""
+        marked = [tuple(map(int, node)) for node in np.argwhere(mask)]
+        return sorted(marked, key=lambda node: (sum(node), node))
 
 
 def specializations(node: Node) -> tuple[slice, ...]:
-    """The part of a per-node array that holds the node and all its specializations."""
+    """Give the part of a per-node array that holds the node and all its specializations."""
     return tuple(slice(0, level + 1) for level in node)
 
 
 def generalizations(node: Node) -> tuple[slice, ...]:
-    """The part of a per-node array that holds the node and all its generalizations."""
+    """Give the part of a per-node array that holds the node and all its generalizations."""
     return tuple(slice(level, None) for level in node)
 
 
 def outer_sum(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """An array over all nodes whose entry is the sum of its levels' entries.
+    """Make an array over all nodes whose entry is the sum of its levels' entries.
 
     >>> outer_sum([np.array([0, 10]), np.array([1, 2, 3])])
     array([[ 1,  2,  3],
@@ -97,22 +97,22 @@ def outer_sum(parts: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def minimal(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Of the nodes marked, those with no other marked node among their specializations.
+    """Mark, of the nodes that are marked, those with no other marked node among their specializations.
+
+    `mask` has a flag per node, in the shape of the lattice, and so has the result.
 
     >>> minimal(np.array([[False, True], [True, True]]))
     array([[False,  True],
            [ True, False]])
     """
-    below = np.zeros_like(mask)
     reach = mask.copy()
-    for axis in range(mask.ndim):  # reach: some specialization (or the node itself) is marked
+    for axis in range(mask.ndim):  # reach: the node itself or some specialization of it is marked
         reach = np.logical_or.accumulate(reach, axis=axis)
-    for axis in range(mask.ndim):
-        shifted = np.zeros_like(mask)
-        to, frm = [slice(None)] * mask.ndim, [slice(None)] * mask.ndim
-        to[axis], frm[axis] = slice(1, None), slice(0, -1)
-        shifted[tuple(to)] = reach[tuple(frm)]
-        below |= shifted
+    below = np.zeros_like(mask)
+    for axis in range(mask.ndim):  # below: the same of the nodes one level lower in some attribute
+        upper, lower = [slice(None)] * mask.ndim, [slice(None)] * mask.ndim
+        upper[axis], lower[axis] = slice(1, None), slice(0, -1)
+        below[tuple(upper)] |= reach[tuple(lower)]
     return mask & ~below
 
 

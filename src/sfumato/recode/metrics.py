@@ -1,18 +1,98 @@
-"""The metrics that a policy may name."""
+"""The metrics that a policy may name: what a full-domain search minimizes.
 
+Every loss is between 0 (nothing generalized) and about 1 (everything), with a suppressed row counted as a row of which
+nothing is left. A metric also gives bounds that save looking at nodes: a floor under the loss of every node before any
+is evaluated, a floor under all generalizations of a node, and what the doomed rows of a node, which every
+specialization suppresses as well, add to the floor under its specializations.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.encode import EncodedTable, QuasiIdentifier
-from sfumato.recode.frequencies import Grouped
-from sfumato.recode.lattice import Node
-from sfumato.recode.metric import Additive, Metric, Price
+from sfumato.recode.frequency_sets import NodeClasses
+from sfumato.recode.lattice import Node, outer_sum
+
+LOSS_TOLERANCE = 1e-12
+"""Losses closer than this are a tie, broken by height and then by levels."""
 
 
-class Ncp(Additive):
+@dataclass(frozen=True)
+class NodeLoss:
+    """The loss of a node, and what its doomed rows add to the floor under its specializations."""
+
+    loss: float
+    added_below: float
+
+
+class Metric(ABC):
+    """The loss of full-domain generalizations of one table."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def floor(self) -> FloatArray:
+        """Give a lower bound of the loss for every node of the lattice, in the lattice's shape."""
+
+    def floor_above(self, classes: EquivalenceClasses) -> float:
+        """Give the least loss that any generalization of a node with these classes can have."""
+        del classes
+        return 0.0
+
+    @abstractmethod
+    def price(self, node: Node, classes: NodeClasses, passing: BoolArray, doomed: FloatArray) -> NodeLoss:
+        """Compute the loss of a node whose `passing` classes are published and whose other classes are suppressed.
+
+        `passing` has a flag per class, `doomed` the share of each class that every specialization suppresses as well.
+        """
+
+
+class AdditiveMetric(Metric):
+    """A loss that is a sum over cells, each depending on its label alone.
+
+    `cell_loss` gives, for an attribute and a level, the loss of a cell per label. A suppressed row loses 1, shared out
+    among the attributes by their weights: `shares` (float[attributes]). `cells` has for each attribute and level the
+    weighted loss of a cell per label, and `base` for each attribute the average of it over all rows, by level.
+    """
+
+    def __init__(
+        self, encoded: EncodedTable, cell_loss: Callable[[QuasiIdentifier, int], FloatArray], weights: FloatArray
+    ) -> None:
+        self.rows = encoded.rows
+        self.shares = weights / weights.sum()
+        self.cells: list[list[FloatArray]] = []
+        self.base: list[FloatArray] = []
+        for attribute, share in zip(encoded.quasi, self.shares, strict=True):
+            matrix, frequencies = attribute.hierarchy.matrix, attribute.frequencies
+            cells = [share * cell_loss(attribute, level) for level in range(attribute.hierarchy.height + 1)]
+            means = [float((cell[matrix[:, i]] * frequencies).sum()) / self.rows for i, cell in enumerate(cells)]
+            self.cells.append(cells)
+            self.base.append(np.array(means))
+
+    def floor(self) -> FloatArray:
+        """Give the loss of every node if no row were suppressed, which needs no look at any class."""
+        return outer_sum(self.base)
+
+    def price(self, node: Node, classes: NodeClasses, passing: BoolArray, doomed: FloatArray) -> NodeLoss:
+        """Add to the loss without suppression, for each suppressed row, what its labels had not lost yet."""
+        base = float(sum(levels[level] for levels, level in zip(self.base, node, strict=True)))
+        failing = ~passing
+        sizes = classes.classes.sizes[failing]
+        left = np.ones(len(sizes))  # per failing class, what a row of it has not lost
+        for levels, level, label in zip(self.cells, node, classes.labels(failing), strict=False):
+            left -= levels[level].take(label)
+        left *= sizes
+        added_below = float((left * doomed[failing]).sum()) / self.rows
+        return NodeLoss(base + float(left.sum()) / self.rows, added_below)
+
+
+class Ncp(AdditiveMetric):
     """Normalized certainty penalty: the share of the domain's other leaves that a label covers, on average."""
 
     name = "ncp"
@@ -21,54 +101,54 @@ class Ncp(Additive):
         super().__init__(encoded, lambda attribute, level: attribute.hierarchy.loss[level], _weights(encoded))
 
 
-class Distortion(Additive):
+class Distortion(AdditiveMetric):
     """The (α, k) paper's distortion ratio: levels climbed, of all levels that could be."""
 
     name = "distortion"
 
     def __init__(self, encoded: EncodedTable) -> None:
-        super().__init__(encoded, _climbed, _weights(encoded) * _heights(encoded))
+        super().__init__(encoded, _climbed_share, _weights(encoded) * _heights(encoded))
 
 
-class Height(Additive):
+class Height(AdditiveMetric):
     """The height of the node, of the height of the lattice; weights do not count."""
 
     name = "height"
 
     def __init__(self, encoded: EncodedTable) -> None:
-        super().__init__(encoded, _climbed, _heights(encoded))
+        super().__init__(encoded, _climbed_share, _heights(encoded))
 
 
-class Precision(Additive):
+class Precision(AdditiveMetric):
     """One minus Sweeney's precision: the share of its hierarchy that each attribute climbed, on average."""
 
     name = "precision"
 
     def __init__(self, encoded: EncodedTable) -> None:
-        super().__init__(encoded, _climbed, _weights(encoded))
+        super().__init__(encoded, _climbed_share, _weights(encoded))
 
 
-class Entropy(Additive):
+class Entropy(AdditiveMetric):
     """Non-uniform entropy: bits lost about a row's values given their labels, of all bits there were.
 
-    A cell with value v and label L loses log2(N(L) / N(v)), N counting rows of the whole table, so what a
-    label still tells, log2(n / N(L)), depends on the label alone.
+    A cell with value v and label L loses log2(N(L) / N(v)), N counting rows of the whole table, so that the
+    information left in a label, log2(n / N(L)), depends on the label alone.
     """
 
     name = "entropy"
 
     def __init__(self, encoded: EncodedTable) -> None:
-        bits = np.array([_bits(attribute, encoded.rows) for attribute in encoded.quasi])
+        bits = np.array([_entropy_bits(attribute, encoded.rows) for attribute in encoded.quasi])
         weights = _weights(encoded) * bits
-        super().__init__(encoded, self._lost, weights if weights.sum() else _weights(encoded))
+        super().__init__(encoded, self._cell_loss, weights if weights.sum() else _weights(encoded))
 
-    def _lost(self, attribute: QuasiIdentifier, level: int) -> FloatArray:
+    def _cell_loss(self, attribute: QuasiIdentifier, level: int) -> FloatArray:
         """Average loss per label, scaled so that the whole attribute at its top loses 1."""
-        matrix, rows = attribute.hierarchy.matrix, attribute.frequencies.sum()
-        held = np.bincount(matrix[:, level], weights=attribute.frequencies)
-        told = np.log2(rows / held)
-        bits = _bits(attribute, int(rows))
-        return 1.0 - told / bits if bits else np.zeros(len(held))
+        rows = attribute.frequencies.sum()
+        rows_of_label = np.bincount(attribute.hierarchy.matrix[:, level], weights=attribute.frequencies)
+        bits_left = np.log2(rows / rows_of_label)
+        bits = _entropy_bits(attribute, int(rows))
+        return 1.0 - bits_left / bits if bits else np.zeros(len(rows_of_label))
 
 
 class Discernibility(Metric):
@@ -81,20 +161,20 @@ class Discernibility(Metric):
         self.shape = tuple(attribute.hierarchy.height + 1 for attribute in encoded.quasi)
 
     def floor(self) -> FloatArray:
-        """Nothing is known before a class is seen."""
+        """Give 0 for every node: nothing is known before classes are counted."""
         return np.zeros(self.shape)
 
-    def above(self, classes: EquivalenceClasses) -> float:
-        """Squares of class sizes, which only grow when classes merge."""
+    def floor_above(self, classes: EquivalenceClasses) -> float:
+        """Add up the squares of class sizes, which only grow when classes are united."""
         return float((classes.sizes.astype(np.float64) ** 2).sum()) / float(self.rows) ** 2
 
-    def price(self, node: Node, grouped: Grouped, passing: BoolArray, doomed: FloatArray) -> Price:
-        """Squares of the sizes of published classes, and the table's size for each row that goes."""
+    def price(self, node: Node, classes: NodeClasses, passing: BoolArray, doomed: FloatArray) -> NodeLoss:
+        """Add up the squares of the sizes of published classes, and the table's size for each suppressed row."""
         del node
-        sizes = grouped.classes.sizes.astype(np.float64)
-        kept = float((sizes[passing] ** 2).sum()) / float(self.rows) ** 2
-        lost = float(sizes[~passing].sum()) / self.rows
-        return Price(kept + lost, float((sizes * doomed).sum()) / self.rows)
+        sizes = classes.classes.sizes.astype(np.float64)
+        published = float((sizes[passing] ** 2).sum()) / float(self.rows) ** 2
+        suppressed = float(sizes[~passing].sum()) / self.rows
+        return NodeLoss(published + suppressed, float((sizes * doomed).sum()) / self.rows)
 
 
 class AverageClassSize(Metric):
@@ -106,18 +186,18 @@ class AverageClassSize(Metric):
         self.shape = tuple(attribute.hierarchy.height + 1 for attribute in encoded.quasi)
 
     def floor(self) -> FloatArray:
-        """Nothing is known before a class is seen."""
+        """Give 0 for every node: nothing is known before classes are counted."""
         return np.zeros(self.shape)
 
-    def above(self, classes: EquivalenceClasses) -> float:
-        """Merging never makes classes more."""
+    def floor_above(self, classes: EquivalenceClasses) -> float:
+        """Give one over the number of classes: uniting classes never makes more of them."""
         return 1.0 / len(classes)
 
-    def price(self, node: Node, grouped: Grouped, passing: BoolArray, doomed: FloatArray) -> Price:
-        """One over the number of published classes."""
-        del node, grouped, doomed
-        classes = int(passing.sum())
-        return Price(1.0 / classes if classes else np.inf, 0.0)
+    def price(self, node: Node, classes: NodeClasses, passing: BoolArray, doomed: FloatArray) -> NodeLoss:
+        """Give one over the number of published classes."""
+        del node, classes, doomed
+        published = int(passing.sum())
+        return NodeLoss(1.0 / published if published else np.inf, 0.0)
 
 
 METRICS: dict[str, Callable[[EncodedTable], Metric]] = {
@@ -131,19 +211,20 @@ def _weights(encoded: EncodedTable) -> FloatArray:
 
 def _heights(encoded: EncodedTable) -> FloatArray:
     """Levels above the values that came in, those included that may not be published."""
-    return np.array([float(one.hierarchy.height + one.hierarchy.below) for one in encoded.quasi])
+    return np.array([float(attribute.hierarchy.height + attribute.hierarchy.below) for attribute in encoded.quasi])
 
 
-def _climbed(attribute: QuasiIdentifier, level: int) -> FloatArray:
+def _climbed_share(attribute: QuasiIdentifier, level: int) -> FloatArray:
+    """Levels climbed of all levels above the values that came in, the same for every label of a level."""
     tree = attribute.hierarchy
     return np.full(len(tree.labels[level]), (level + tree.below) / (tree.height + tree.below))
 
 
-def _bits(attribute: QuasiIdentifier, rows: int) -> float:
-    """Bits that the attribute tells of an average row: its entropy.
+def _entropy_bits(attribute: QuasiIdentifier, rows: int) -> float:
+    """Compute the entropy of an attribute: the bits that its value tells of an average row.
 
-    Where levels may not be published, it is that of what may: every row has lost the same besides, published or not,
-    so that it makes no difference to what is best.
+    Where levels may not be published, it is the entropy of the lowest level that may. Every row has lost the same
+    besides, published or not, so that it makes no difference to which node is best.
     """
     shares = attribute.frequencies[attribute.frequencies > 0] / rows
     return float(-(shares * np.log2(shares)).sum())

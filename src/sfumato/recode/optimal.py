@@ -1,168 +1,210 @@
-"""Optimal: the node of least loss, exactly, for any metric and any model, monotone or not.
+"""The optimal node: that of least loss, exactly, for any metric and any model, monotone or not.
 
-Every node has a floor under its loss. Small subsets of the attributes first rule out what they can, as in Incognito;
-where no row may be suppressed, classes that turn out too small do so on the way, as witnesses. The search takes the
-node with the lowest floor and climbs a chain from it to the top, always to the node with the most open nodes below it,
-and bisects the chain: a node that is not viable settles everything below it at once, the more the higher it is; one
-that passes may lower the best. It ends when no floor is below the best. Nothing is assumed of a model but its own
-`doomed` bound, so the result equals exhaustive search; models differ only in how much work is saved.
+Branch and bound over the lattice. Every node has a floor under its loss, infinite once the node is settled. Small
+subsets of the attributes first rule out what they can, as in Incognito; where no row may be suppressed, single classes
+that are too small rule out nodes all over the lattice instead (`Witnesses`). The search takes the open node with the
+lowest floor, climbs a chain of nodes from it to the top, always to the node with the most open nodes below it, and
+bisects the chain: a node that is not viable settles everything below it at once, the more the higher it is; one that
+passes may be the best so far. The search ends when no floor is below the best loss. Nothing is assumed of a model but
+its own `doomed` bound, so the result equals that of exhaustive search; models differ only in how much work is saved.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from sfumato.core.arrays import BoolArray, FloatArray
-from sfumato.recode.evaluate import Evaluation, Evaluator, Progress
-from sfumato.recode.lattice import Node, generalizations, specializations
-from sfumato.recode.subsets import survivors
-from sfumato.recode.witness import Witnesses
+from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.encode import EncodedTable
+from sfumato.recode.evaluation import Evaluation, Evaluator
+from sfumato.recode.incognito import search_subsets, viable_without_attributes
+from sfumato.recode.lattice import Lattice, Node, generalizations, specializations
+from sfumato.recode.metrics import LOSS_TOLERANCE
+from sfumato.recode.recoding import Progress
 
-_SUBSETS = 3
+_LARGEST_SUBSET = 3
 """Subsets of attributes up to this size are searched first, for what they rule out."""
 
-_FEW = 200_000
+_FEW_TUPLES = 200_000
 """With more tuples than this, counting them for every subset costs more than it saves."""
 
-_WITNESSES = 20
-"""So many classes are asked, at the most; later ones tell little that is new."""
+_MOST_WITNESSES = 20
+"""At most so many classes that are too small are followed through the lattice; later ones rule out little more."""
 
-SAME = 1e-12
-"""Losses closer than this are a tie, broken by height and then by levels."""
-
-
-@dataclass
-class _State:
-    """Floors of all nodes (infinite where settled), nodes known to pass, and the best node so far."""
-
-    evaluator: Evaluator
-    start: FloatArray
-    floor: FloatArray
-    passing: BoolArray
-    best: Evaluation | None = None
-    witnesses: int = _WITNESSES
-
-    @classmethod
-    def of(cls, evaluator: Evaluator) -> "_State":
-        """Before anything is known."""
-        start = evaluator.metric.floor()
-        return cls(evaluator, start, start.copy(), np.zeros(start.shape, dtype=np.bool_))
-
-    @cached_property
-    def witness(self) -> Witnesses:
-        """What turns a class that is too small into nodes that are out."""
-        requirement, lattice = self.evaluator.requirement, self.evaluator.lattice
-        return Witnesses(self.evaluator.encoded, lattice, requirement.least)
-
-    def learn(self, found: Evaluation) -> None:
-        """Note what evaluating a node tells of it and of others."""
-        below, above = specializations(found.node), generalizations(found.node)
-        if not found.viable:
-            self.floor[below] = np.inf
-            self._hear(found)
-        else:
-            np.maximum(self.floor[below], self.start[below] + found.below, out=self.floor[below])
-        np.maximum(self.floor[above], found.above, out=self.floor[above])
-        self.floor[found.node] = np.inf
-        if found.passes:
-            self.passing[above if self._closed else found.node] = True
-            self.best = found if self.improves(found) else self.best
-
-    @property
-    def _closed(self) -> bool:
-        """Whether nothing can be learned above a node that passes: all pass there, and no row goes at any of them."""
-        return self.evaluator.requirement.exact and not self.evaluator.requirement.limit
-
-    def _hear(self, found: Evaluation) -> None:
-        """Ask the smallest class of a node that is out which other nodes it rules out."""
-        if found.smallest is not None and self.witnesses:
-            self.witnesses -= 1
-            self.floor[self.witness.rule_out(found.node, found.smallest)] = np.inf
-
-    def improves(self, found: Evaluation) -> bool:
-        """Whether a node is better than the best: less loss, then lower, then first in order of levels."""
-        return self.best is None or self.may_beat(found.loss, found.node)
-
-    def may_beat(self, floor: float, node: Node) -> bool:
-        """Whether a node with this floor could still be better than the best."""
-        if self.best is None:
-            return bool(floor < np.inf)
-        best = self.best.loss
-        if abs(floor - best) > SAME:
-            return bool(floor < best)
-        return (sum(node), node) < (sum(self.best.node), self.best.node)
+_BLOCK = 1 << 16
 
 
 def optimal(evaluator: Evaluator, progress: Progress | None = None) -> Evaluation | None:
-    """The passing node of least loss, or nothing where none passes."""
-    state = _State.of(evaluator)
-    state.learn(evaluator.evaluate(evaluator.lattice.top))
-    if evaluator.requirement.limit and evaluator.requirement.linked > 1:  # nothing is pruned on links where rows may go
-        first = optimal(evaluator.without_suppression())
-        if first is not None:
-            state.learn(evaluator.evaluate(first.node))
-    if evaluator.requirement.limit and len(evaluator.encoded.tuples) <= _FEW:  # without it, witnesses are cheaper
-        state.floor[~survivors(evaluator, _SUBSETS)] = np.inf
-    while (node := _lowest(state)) is not None:
-        _bisect(state, _chain(state, node))
-        if _may_beat(state, node):  # where failing says nothing of what lies below, the node itself is still open
-            state.learn(evaluator.evaluate(node))
-        if progress:
-            settled = np.isinf(state.floor) if state.best is None else state.floor > state.best.loss
-            progress(int(settled.sum()), state.floor.size)
-    return state.best
+    """Find the passing node of least loss, or nothing where none passes.
 
-
-def _lowest(state: _State) -> Node | None:
-    """The open node with the lowest floor, if it could be better than the best."""
-    flat = int(np.argmin(state.floor))
-    node = tuple(int(level) for level in np.unravel_index(flat, state.floor.shape))
-    if state.may_beat(float(state.floor[node]), node):
-        return node
-    if state.best is None or state.floor[node] > state.best.loss + SAME:
-        return None
-    return _tied(state)
-
-
-def _tied(state: _State) -> Node | None:
-    """An open node whose floor ties with the best and that comes before it."""
-    assert state.best is not None  # noqa: S101 - the only caller has looked; this tells the type checker
-    near = state.evaluator.lattice.nodes(state.floor <= state.best.loss + SAME)
-    return next((node for node in near if state.may_beat(float(state.floor[node]), node)), None)
-
-
-def _chain(state: _State, node: Node) -> list[Node]:
-    """From a node to the top, always by the step below which most nodes are open, then by the cheapest.
-
-    Without suppression, witnesses rule nodes out all over the lattice; then the cheapest step alone is better.
+    Ties go to the lower node, then to the first in order of levels.
     """
-    covered = np.zeros(state.floor.shape, dtype=np.int64)
-    if state.evaluator.requirement.limit:
-        covered = _open(state).astype(np.int64)
-        for axis in range(covered.ndim):
-            covered = covered.cumsum(axis=axis)  # so that each node counts the open ones below it
-    chain = [node]
-    while steps := list(state.evaluator.lattice.parents(chain[-1])):
-        chain.append(min(steps, key=lambda step: (-covered[step], state.start[step], step)))
-    return chain
+    requirement, search = evaluator.requirement, _BranchAndBound(evaluator)
+    search.learn(evaluator.evaluate(evaluator.lattice.top))
+    if requirement.limit and requirement.linked > 1:
+        # Nothing is pruned on linked persons where rows may be suppressed: begin with a good node.
+        strict = optimal(evaluator.without_suppression())
+        if strict is not None:
+            search.learn(evaluator.evaluate(strict.node))
+    if requirement.limit and len(evaluator.encoded.tuples) <= _FEW_TUPLES:  # without a limit, witnesses are cheaper
+        search.floor[~left_by_subsets(evaluator, _LARGEST_SUBSET)] = np.inf
+    while (node := search.next_node()) is not None:
+        search.bisect(search.chain_to_top(node))
+        if search.may_improve(node):  # where failing rules out nothing below, the node itself is still open
+            search.learn(evaluator.evaluate(node))
+        if progress:
+            settled = np.isinf(search.floor) if search.best is None else search.floor > search.best.loss
+            progress(int(settled.sum()), search.floor.size)
+    return search.best
 
 
-def _open(state: _State) -> BoolArray:
-    """Nodes that are not settled and whose floor is not above the best."""
-    return state.floor <= (np.finfo(np.float64).max if state.best is None else state.best.loss)
+class _BranchAndBound:
+    """What is known of all nodes: arrays in the shape of the lattice, and the best node so far.
+
+    `initial_floor` is the metric's floor under the loss of each node; `floor` is raised by what evaluations tell, and
+    infinite where a node is settled. `passing` marks nodes that are known to pass.
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.initial_floor = evaluator.metric.floor()
+        self.floor = self.initial_floor.copy()
+        self.passing = np.zeros(self.floor.shape, dtype=np.bool_)
+        self.best: Evaluation | None = None
+        self.witnesses_left = _MOST_WITNESSES
+
+    @cached_property
+    def witnesses(self) -> "Witnesses":
+        """What follows a class that is too small through the lattice."""
+        return Witnesses(self.evaluator.encoded, self.evaluator.lattice, self.evaluator.requirement.least)
+
+    def learn(self, evaluation: Evaluation) -> None:
+        """Note what evaluating a node tells of it and of others: two slices of each array, below and above the node."""
+        node, requirement = evaluation.node, self.evaluator.requirement
+        below, above = specializations(node), generalizations(node)
+        if evaluation.viable:
+            np.maximum(self.floor[below], self.initial_floor[below] + evaluation.added_below, out=self.floor[below])
+        else:
+            self.floor[below] = np.inf
+            if evaluation.undersized is not None and self.witnesses_left:
+                self.witnesses_left -= 1
+                self.floor[self.witnesses.rule_out(node, evaluation.undersized)] = np.inf
+        np.maximum(self.floor[above], evaluation.floor_above, out=self.floor[above])
+        self.floor[node] = np.inf
+        if evaluation.passes:
+            # Where no row may be suppressed and pruning is exact, all nodes above pass as well, suppressing none.
+            closed_upwards = requirement.exact and not requirement.limit
+            self.passing[above if closed_upwards else node] = True
+            if self.best is None or self._precedes_best(evaluation.loss, node):
+                self.best = evaluation
+
+    def may_improve(self, node: Node) -> bool:
+        """Tell whether a node could still be better than the best, by its floor."""
+        return self._precedes_best(float(self.floor[node]), node)
+
+    def _precedes_best(self, loss: float, node: Node) -> bool:
+        """Tell whether a node with this loss is better than the best: less loss, then lower, then first by levels."""
+        if self.best is None:
+            return bool(loss < np.inf)
+        if abs(loss - self.best.loss) > LOSS_TOLERANCE:
+            return bool(loss < self.best.loss)
+        return (sum(node), node) < (sum(self.best.node), self.best.node)
+
+    def next_node(self) -> Node | None:
+        """Choose the open node with the lowest floor; nothing where no node could be better than the best."""
+        node = tuple(int(level) for level in np.unravel_index(int(np.argmin(self.floor)), self.floor.shape))
+        if self.may_improve(node):
+            return node
+        if self.best is None or self.floor[node] > self.best.loss + LOSS_TOLERANCE:
+            return None
+        # The lowest floor ties with the best and comes after it; another one that ties may come before it.
+        tied = self.evaluator.lattice.nodes(self.floor <= self.best.loss + LOSS_TOLERANCE)
+        return next((node for node in tied if self.may_improve(node)), None)
+
+    def chain_to_top(self, node: Node) -> list[Node]:
+        """Climb from a node to the top, always by the step below which most nodes are open, then by the cheapest.
+
+        Without suppression witnesses rule nodes out all over the lattice, and the cheapest step alone is better.
+        """
+        open_below: IntArray = np.zeros(self.floor.shape, dtype=np.int64)
+        if self.evaluator.requirement.limit:
+            best_loss = np.finfo(np.float64).max if self.best is None else self.best.loss
+            open_below = (self.floor <= best_loss).astype(np.int64)
+            for axis in range(open_below.ndim):  # so that each node counts the open ones below it
+                open_below = open_below.cumsum(axis=axis)
+        chain = [node]
+        while steps := list(self.evaluator.lattice.parents(chain[-1])):
+            chain.append(min(steps, key=lambda step: (-open_below[step], self.initial_floor[step], step)))
+        return chain
+
+    def bisect(self, chain: list[Node]) -> None:
+        """Find where a chain begins to pass, learning from each look; what is known is not looked at again."""
+        low, high = 0, len(chain) - 1
+        while low <= high:
+            middle = (low + high) // 2
+            node = chain[middle]
+            if not np.isinf(self.floor[node]) and (not self.passing[node] or self.may_improve(node)):
+                self.learn(self.evaluator.evaluate(node))
+            low, high = (low, middle - 1) if self.passing[node] else (middle + 1, high)
 
 
-def _bisect(state: _State, chain: list[Node]) -> None:
-    """Find where the chain begins to pass, learning from each look; what is known is not looked at again."""
-    low, high = 0, len(chain) - 1
-    while low <= high:
-        middle = (low + high) // 2
-        node = chain[middle]
-        if not np.isinf(state.floor[node]) and not (state.passing[node] and not _may_beat(state, node)):
-            state.learn(state.evaluator.evaluate(node))
-        low, high = (low, middle - 1) if state.passing[node] else (middle + 1, high)
+def left_by_subsets(evaluator: Evaluator, largest: int) -> BoolArray:
+    """Mark the nodes over all attributes that no subset of up to `largest` attributes rules out.
+
+    Stops early where subsets of a size rule out nothing. The frequency sets of small subsets are small, and what they
+    rule out need never be counted in full.
+    """
+    left = np.ones(evaluator.lattice.shape, dtype=np.bool_)
+    viable = viable_without_attributes()
+    for size in range(1, min(largest, left.ndim - 1) + 1):
+        before = int(left.sum())
+        viable = dict(search_subsets(evaluator, size, viable))
+        for subset, nodes in viable.items():
+            left &= nodes.reshape([levels if i in subset else 1 for i, levels in enumerate(left.shape)])
+        if size > 1 and left.sum() == before:
+            break
+    return left
 
 
-def _may_beat(state: _State, node: Node) -> bool:
-    return state.may_beat(float(state.floor[node]), node)
+class Witnesses:
+    """Rules out all nodes at which the class of one tuple, the witness, is too small.
+
+    Where no row may be suppressed, a node is out as soon as one class is smaller than any class that passes. The size
+    of one tuple's class at *every* node follows from a single pass over the tuples: each tuple is in the class at the
+    nodes above the levels at which the two first agree. So counting tuples by those levels, and adding up along each
+    axis of the lattice, gives all sizes at once.
+    """
+
+    def __init__(self, encoded: EncodedTable, lattice: Lattice, least: int) -> None:
+        self.tuples, self.lattice, self.least = encoded.tuples, lattice, least
+        self.matrices = [attribute.hierarchy.matrix for attribute in encoded.quasi]
+
+    def rule_out(self, node: Node, labels: tuple[int, ...]) -> BoolArray:
+        """Mark the nodes at which some tuple's class is too small; the tuple has these labels at this node."""
+        members: IntArray | None = None
+        for matrix, codes, level, label in zip(self.matrices, self.tuples.quasi, node, labels, strict=True):
+            covered = matrix[:, level] == label
+            members = np.flatnonzero(covered[codes]) if members is None else members[covered[codes[members]]]
+        assert members is not None  # noqa: S101 - there is at least one quasi-identifier; this tells the type checker
+        return self.sizes(int(members[0])) < self.least
+
+    def sizes(self, witness: int) -> IntArray:
+        """Count the rows of one tuple's class at every node; the result has the shape of the lattice.
+
+        `steps` has for each attribute an int[values]: the first level at which a value agrees with the witness, times
+        the attribute's stride in the flattened lattice. So the sum of a tuple's steps is the flat number of the lowest
+        node at which the tuple is in the witness's class.
+        """
+        strides = np.cumprod((1, *self.lattice.shape[:0:-1]))[::-1]
+        steps = [
+            (matrix == matrix[codes[witness]]).argmax(axis=1) * stride
+            for matrix, codes, stride in zip(self.matrices, self.tuples.quasi, strides, strict=True)
+        ]
+        joining = np.zeros(self.lattice.size)  # rows of the tuples that join the class at each node
+        for start in range(0, len(self.tuples), _BLOCK):  # a block stays in the processor's cache
+            part = slice(start, start + _BLOCK)
+            lowest = sum(step.take(codes[part]) for step, codes in zip(steps, self.tuples.quasi, strict=True))
+            joining += np.bincount(lowest, weights=self.tuples.counts[part], minlength=len(joining))
+        sizes = joining.reshape(self.lattice.shape)
+        for axis in range(sizes.ndim):
+            sizes = sizes.cumsum(axis=axis)
+        return sizes.astype(np.int64)

@@ -10,7 +10,7 @@ from sfumato.attack.link import Linked, linked_release
 from sfumato.attack.minimality import Minimality, minimality
 from sfumato.attack.tried import Tried
 from sfumato.release.earlier import unwritten
-from sfumato.split import of_recoding
+from sfumato.split import tables_from_recoding
 
 if TYPE_CHECKING:
     from sfumato.attack.definetti import Definetti
@@ -70,7 +70,7 @@ def attacked(release: "Release") -> Attacks:
 def _learner(release: "Release") -> "Definetti":
     from sfumato.attack.definetti import QUICK, Original, definetti  # noqa: PLC0415 - only of two tables
 
-    tables = of_recoding(release.encoded, release.recoding)
+    tables = tables_from_recoding(release.encoded, release.recoding)
     return definetti(tables, Original.of_encoded(release.encoded), bounds(release.policy, tables), effort=QUICK)
 
 

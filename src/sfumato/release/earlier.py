@@ -11,7 +11,7 @@ from sfumato.errors import InputError
 from sfumato.table import Table
 
 if TYPE_CHECKING:
-    from sfumato.previous.read import Earlier
+    from sfumato.previous.linked_releases import EarlierRelease
     from sfumato.release.release import Release
 
 ASSUMES = "The adversary has this release and earlier ones about the same people, and knows their quasi-identifiers."
@@ -52,7 +52,7 @@ def intersected(release: "Release", stage: Path) -> tuple[Tried, ...]:
     return tried(replace(found, releases=tuple(replace(one, release=name) for one, name in called)))
 
 
-def _earlier(release: "Release") -> "tuple[Earlier, ...]":
+def _earlier(release: "Release") -> "tuple[EarlierRelease, ...]":
     return () if release.star is None else release.star.earlier
 
 

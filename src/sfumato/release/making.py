@@ -15,12 +15,12 @@ from sfumato.release.published import Drawn, Publisher
 from sfumato.release.release import Release
 from sfumato.release.tables import layout, publish
 from sfumato.release.timing import timed
-from sfumato.split import anatomy, lossy
+from sfumato.split import anatomy, lossy_join
 from sfumato.table import Table, from_frame, read, repeats
 from sfumato.table.read import digest
 
 if TYPE_CHECKING:
-    from sfumato.previous import Star
+    from sfumato.previous import LinkedReleases
 
 Progress = Callable[[int, int], None]
 
@@ -72,19 +72,21 @@ def prepare(
     return Release(rules, table, encoded, recoding, tables, input_digest, seconds, repeated.result(), star)
 
 
-def _star(encoded: EncodedTable, policy: Policy) -> "Star":
+def _star(encoded: EncodedTable, policy: Policy) -> "LinkedReleases":
     """The earlier releases, tied to the table."""
-    from sfumato.previous import star_of  # noqa: PLC0415 - only where a requirement is about a join
+    from sfumato.previous import link_releases  # noqa: PLC0415 - only where a requirement is about a join
 
-    return star_of(encoded, policy)
+    return link_releases(encoded, policy)
 
 
-def _recoded(encoded: EncodedTable, policy: Policy, star: "Star | None", progress: Progress | None) -> Recoding:
+def _recoded(
+    encoded: EncodedTable, policy: Policy, star: "LinkedReleases | None", progress: Progress | None
+) -> Recoding:
     """The recoding that the policy's form is made of."""
     if policy.publish.form == "anatomy":
         return anatomy(encoded, policy)
-    recoding = recode(encoded, policy, progress, star=star)
-    return lossy(encoded, recoding) if policy.publish.form == "lossy-join" else recoding
+    recoding = recode(encoded, policy, progress, releases=star)
+    return lossy_join(encoded, recoding) if policy.publish.form == "lossy-join" else recoding
 
 
 def _table(data: Any, policy: Policy) -> Table:

@@ -10,7 +10,7 @@ from sfumato.release.previous import earlier_releases, taxonomies
 from sfumato.verifier import Asked, Needs, Promise
 
 if TYPE_CHECKING:
-    from sfumato.previous import Star
+    from sfumato.previous import LinkedReleases
 
 
 def requirements(policy: Policy) -> list[dict[str, Any]]:
@@ -30,7 +30,7 @@ def costs(policy: Policy) -> dict[str, dict[tuple[str, str], float]]:
     return {model.column: dict(model.costs.pairs) for model in compared if model.costs is not None}
 
 
-def promise(encoded: EncodedTable, policy: Policy, recoding: Recoding, star: "Star | None" = None) -> Promise:
+def promise(encoded: EncodedTable, policy: Policy, recoding: Recoding, star: "LinkedReleases | None" = None) -> Promise:
     """What the verifier has to check, with what it needs to know of the whole input and of earlier releases."""
     compared = [model for model in policy.privacy if isinstance(model, TCloseness)]
     needs = {model.column: _needs(encoded, model.column) for model in compared}

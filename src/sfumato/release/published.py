@@ -104,7 +104,7 @@ class Publisher:
 
     def published(self, names: Sequence[str], place: int) -> Published:
         """These columns, in the order that was drawn for the table of this place."""
-        order, kept = self.drawn.orders[place], self.recoding.kept
+        order, kept = self.drawn.orders[place], self.recoding.published
         order = order if kept is None else order[kept[order]]
         fresh = {name: cells for name in names if (cells := self._relabelled(name, order))}
         columns: dict[str, Any] = {name: fresh[name] if name in fresh else self._same(name, order) for name in names}

@@ -22,13 +22,13 @@ from sfumato.release.tables import class_id, layout
 from sfumato.release.timing import timed
 from sfumato.release.warnings import warnings
 from sfumato.risk import DEFAULT_K, Persons, Risk, asked_k, persons_of, risk_of
-from sfumato.split import Tie, of_recoding, ties
+from sfumato.split import Tie, measure_ties, tables_from_recoding
 from sfumato.table import Table
 from sfumato.utility import Utility, measure
 from sfumato.verifier import Verdict, verify, verify_accounts, verify_table, verify_tables
 
 if TYPE_CHECKING:
-    from sfumato.previous import Star
+    from sfumato.previous import LinkedReleases
     from sfumato.release.attacks import Attacks
     from sfumato.release.seen.figures import Figures
 
@@ -51,7 +51,7 @@ class Release:
     input_digest: str | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     repeats: Mapping[str, float] = field(default_factory=dict)
-    star: "Star | None" = None
+    star: "LinkedReleases | None" = None
 
     def __repr__(self) -> str:
         """In one line, and without a row: what is printed or logged may go anywhere."""
@@ -104,7 +104,7 @@ class Release:
     @cached_property
     def ties(self) -> dict[str, Tie]:
         """Of two tables: how much of each sensitive column's tie to the rows is left; nothing for one table."""
-        return ties(of_recoding(self.encoded, self.recoding).bags) if self.policy.publish.split else {}
+        return measure_ties(tables_from_recoding(self.encoded, self.recoding).bags) if self.policy.publish.split else {}
 
     @cached_property
     def risk(self) -> Risk:

@@ -1,12 +1,28 @@
 """Two tables in place of one: quasi-identifiers as they were in NSS, sensitive values in SS, tied by class alone.
 
-`lossy` makes them of any recoding, `anatomy` of buckets of its own; `TwoTables` is what they are to a reader.
+`lossy_join` makes them of any recoding, `anatomy` of buckets of its own; `TwoTables` is what they are to a reader.
 """
 
 from sfumato.split.anatomy import anatomy
-from sfumato.split.lossy import lossy
-from sfumato.split.persons import Common, common
-from sfumato.split.tables import TwoTables, of_files, of_recoding
-from sfumato.split.ties import Tie, ties
+from sfumato.split.two_tables import (
+    CommonValues,
+    Tie,
+    TwoTables,
+    common_values,
+    lossy_join,
+    measure_ties,
+    tables_from_files,
+    tables_from_recoding,
+)
 
-__all__ = ["Common", "Tie", "TwoTables", "anatomy", "common", "lossy", "of_files", "of_recoding", "ties"]
+__all__ = [
+    "CommonValues",
+    "Tie",
+    "TwoTables",
+    "anatomy",
+    "common_values",
+    "lossy_join",
+    "measure_ties",
+    "tables_from_files",
+    "tables_from_recoding",
+]

@@ -10,8 +10,8 @@ import numpy as np
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import DataError, InputError, did_you_mean, listing
 from sfumato.policy import Policy
-from sfumato.split import TwoTables, of_files
-from sfumato.split.original import WAY, check_rows, codes_of
+from sfumato.split import TwoTables, tables_from_files
+from sfumato.split.two_tables import NAME_THE_ORIGINAL, check_row_count, codes_in_original
 from sfumato.table import read
 from sfumato.utility.labelled import labels_of_file
 from sfumato.utility.meaning import columns, meant
@@ -41,7 +41,7 @@ class Compared:
         """Read the files of a release, whose manifest was checked for form, and its original."""
         _check_columns(manifest, policy)
         before, split = encode(read(original, policy), policy), "nss" in manifest
-        after = of_files(public, manifest) if split else labels_of_file(public / manifest["table"], manifest)
+        after = tables_from_files(public, manifest) if split else labels_of_file(public / manifest["table"], manifest)
         entries = {column["name"]: column for column in manifest["columns"]}
         levels = {name: entry["level"] for name, entry in entries.items() if "level" in entry}
         return cls(before, after, policy, dict.fromkeys(before.names, 0) if split else levels, entries, split)
@@ -89,13 +89,15 @@ def asked_of(policy: Policy, name: str | None = None) -> str:
 
 def _check_original(before: EncodedTable, after: TwoTables) -> None:
     """Refuse a table that the release was not made from, as far as rows and sensitive values tell."""
-    check_rows(after.rows, before.rows)
+    check_row_count(after.rows, before.rows)
     for name, bag in after.bags.items():
         held = np.bincount(bag.value, weights=bag.count, minlength=len(bag.domain.values))
         there = before.sensitive[name]
-        codes = codes_of(bag.domain.values, there)
+        codes = codes_in_original(bag.domain.values, there)
         if (held > np.bincount(there.codes, minlength=there.width)[codes]).any():
-            raise DataError(f"column '{name}' of the release holds a value more often than the original does; {WAY}")
+            raise DataError(
+                f"column '{name}' of the release holds a value more often than the original does; {NAME_THE_ORIGINAL}"
+            )
 
 
 def _check_columns(manifest: Mapping[str, Any], policy: Policy) -> None:

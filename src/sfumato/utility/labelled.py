@@ -17,20 +17,20 @@ from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn, EncodedTable, value_totals
 from sfumato.recode import Recoding
 from sfumato.split import TwoTables
-from sfumato.split.tables import coded, columns_of
+from sfumato.split.two_tables import column_names_of_role, read_published_columns
 
 
 def labels_of(encoded: EncodedTable, recoding: Recoding) -> TwoTables:
     """The labels of a recoding, before any of it is shuffled."""
-    rows = slice(None) if recoding.kept is None else np.flatnonzero(recoding.kept)
+    rows = slice(None) if recoding.published is None else np.flatnonzero(recoding.published)
     quasi = [CodedColumn(name, one.codes[rows], one.texts, None) for name, one in recoding.labels.items()]
     return _classes(quasi, [replace(one, codes=one.codes[rows]) for one in encoded.sensitive.values()])
 
 
 def labels_of_file(table: Path, manifest: Mapping[str, Any]) -> TwoTables:
     """The labels of a published table, from its file, under the names of the original."""
-    quasi, sensitive = columns_of(manifest, "quasi"), columns_of(manifest, "sensitive")
-    found = coded(table, manifest, [*quasi, *sensitive])
+    quasi, sensitive = column_names_of_role(manifest, "quasi"), column_names_of_role(manifest, "sensitive")
+    found = read_published_columns(table, manifest, [*quasi, *sensitive])
     return _classes([found[name] for name in quasi], [found[name] for name in sensitive])
 
 

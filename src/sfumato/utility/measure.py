@@ -96,7 +96,7 @@ def measured(shown: list[Shown], sizes: IntArray, rows: int) -> Utility:
 
 
 def _shown(attribute: QuasiIdentifier, labels: Labels, recoding: Recoding) -> Shown:
-    rows = np.arange(len(labels.codes)) if recoding.kept is None else np.flatnonzero(recoding.kept)
+    rows = np.arange(len(labels.codes)) if recoding.published is None else np.flatnonzero(recoding.published)
     kept = np.bincount(labels.codes.take(rows), minlength=len(labels.texts))
     return Shown(attribute, _every(attribute, labels, rows), labels.loss, labels.climbed, kept)
 

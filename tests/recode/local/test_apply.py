@@ -40,7 +40,7 @@ def test_rows_of_a_tuple_go_to_several_classes(pose: Poses) -> None:
     recoding = applied(problem, parts, "by hand")
     labels = recoding.labels["code"]
     assert Counter(labels.texts[code] for code in labels.codes) == {"11": 3, "1*": 3}
-    assert recoding.kept is None
+    assert recoding.published is None
     assert recoding.classes.sizes.tolist() == [3, 3]
 
 

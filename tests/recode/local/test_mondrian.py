@@ -90,7 +90,7 @@ def covers(case: Case, name: str, label: str | None, value: str | None) -> bool:
 def check(case: Case, release: Release) -> None:
     """Holds a release against the definitions: rows, labels and classes."""
     recoding = release.recoding
-    kept = np.ones(len(case.rows), dtype=bool) if recoding.kept is None else recoding.kept
+    kept = np.ones(len(case.rows), dtype=bool) if recoding.published is None else recoding.published
     for name in case.quasi:
         labels = recoding.labels[name]
         for row, code in zip(np.flatnonzero(kept), labels.codes[kept], strict=True):

@@ -20,7 +20,7 @@ from sfumato.errors import Infeasible
 from sfumato.models import MODELS
 from sfumato.models.distances import DISTANCES
 from sfumato.policy import load
-from sfumato.recode.evaluate import Evaluator
+from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.run import posed
@@ -139,7 +139,7 @@ def test_releases_pass_the_verifier(model: str, tmp_path: Path) -> None:
             continue
         assert all(entry["satisfied"] for entry in release.privacy)
         for name, labels in release.recoding.labels.items():
-            kept = release.recoding.kept
+            kept = release.recoding.published
             rows = [row for row in range(len(case.rows)) if kept is None or kept[row]]
             paths = [case.trees[name][case.columns[name][row]] for row in rows]
             assert all(labels.texts[labels.codes[row]] in path for row, path in zip(rows, paths, strict=True))

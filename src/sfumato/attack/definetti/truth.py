@@ -13,7 +13,7 @@ from sfumato.encode import CodedColumn, EncodedTable, encode_column
 from sfumato.errors import DataError
 from sfumato.policy import Policy
 from sfumato.split import TwoTables
-from sfumato.split.original import WAY, check_rows, codes_of
+from sfumato.split.two_tables import NAME_THE_ORIGINAL, check_row_count, codes_in_original
 from sfumato.table import Table
 
 
@@ -57,7 +57,7 @@ def truth(original: Original, tables: TwoTables, people: People, bag: Bag) -> Tr
 
     Rows that were not published count like others of their profile: nobody outside can tell which they are.
     """
-    check_rows(tables.rows, _length(original))
+    check_row_count(tables.rows, _length(original))
     rows = _rows(original, tables, people)
     lines = np.bincount(people.profile, weights=people.lines).astype(np.int64)
     found = np.bincount(rows, minlength=len(lines) + 1)[:-1]
@@ -89,7 +89,7 @@ def _rows(original: Original, tables: TwoTables, people: People) -> IntArray:
 def _translated(there: CodedColumn, texts: Sequence[str | None]) -> IntArray:
     """For each code of an original column the code that the release has for the same value, -1 where it has none."""
     found = np.full(there.width, -1)
-    found[codes_of(texts, there)] = np.arange(len(texts))
+    found[codes_in_original(texts, there)] = np.arange(len(texts))
     return found
 
 
@@ -102,4 +102,4 @@ def _check_profiles(lines: IntArray, rows: IntArray) -> None:
     lacking = int(np.maximum(lines - rows, 0).sum())
     if lacking:
         why = f"{lacking:,} of {lines.sum():,} lines of the release have quasi-identifiers of no row of the original"
-        raise DataError(f"{why}; {WAY}")
+        raise DataError(f"{why}; {NAME_THE_ORIGINAL}")

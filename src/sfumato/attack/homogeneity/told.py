@@ -79,7 +79,7 @@ def told_in(released: Released, policy: Policy | None, column: str | None) -> di
 
 
 def _unasked(encoded: EncodedTable, recoding: Recoding, domains: Mapping[str, SensitiveDomain]) -> dict[str, Told]:
-    rows = slice(None) if recoding.kept is None else recoding.kept
+    rows = slice(None) if recoding.published is None else recoding.published
     owner = recoding.class_of[rows]
     sizes, one = np.bincount(owner), encoded.individual
     persons = None if one is None else _counted(owner, one.codes[rows], value_totals(one))

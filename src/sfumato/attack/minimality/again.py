@@ -16,9 +16,9 @@ from sfumato.errors import DataError, InputError, PolicyError, did_you_mean, lis
 from sfumato.matching import Released, memory_shown, read_released
 from sfumato.policy import Policy
 from sfumato.recode import Recoding, recode
-from sfumato.recode.evaluate import Progress
-from sfumato.split import lossy
-from sfumato.split.original import check_rows
+from sfumato.recode.recoding import Progress
+from sfumato.split import lossy_join
+from sfumato.split.two_tables import check_row_count
 from sfumato.table import Table
 
 _OTHER = (
@@ -32,7 +32,7 @@ def made_again(
 ) -> tuple[EncodedTable, Recoding]:
     """The original as it was encoded and recoded, where that gives the release; else a `DataError`."""
     released = read_released(release)
-    check_rows(released.rows, original.rows)
+    check_row_count(released.rows, original.rows)
     encoded = encode(original, policy)
     recoding = _recoded(encoded, policy, progress)
     shown = memory_shown(encoded, recoding, policy)
@@ -72,11 +72,11 @@ def check_column(policy: Policy, column: str | None) -> None:
 def _recoded(encoded: EncodedTable, policy: Policy, progress: Progress | None) -> Recoding:
     star = None
     if policy.linkage:
-        from sfumato.previous import star_of  # noqa: PLC0415 - only where a requirement is about a join
+        from sfumato.previous import link_releases  # noqa: PLC0415 - only where a requirement is about a join
 
-        star = star_of(encoded, policy)
-    recoding = recode(encoded, policy, progress, star=star)
-    return lossy(encoded, recoding) if policy.publish.form == "lossy-join" else recoding
+        star = link_releases(encoded, policy)
+    recoding = recode(encoded, policy, progress, releases=star)
+    return lossy_join(encoded, recoding) if policy.publish.form == "lossy-join" else recoding
 
 
 def _classes(released: Released) -> Counter[tuple[object, ...]]:

@@ -18,11 +18,10 @@ from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.core.keys import PackedTuples, number_tuples, pack_tuples
 from sfumato.policy import Policy
-from sfumato.recode.evaluate import Evaluator
-from sfumato.recode.frequencies import Grouped
+from sfumato.recode.evaluation import Evaluator
+from sfumato.recode.frequency_sets import NodeClasses
 from sfumato.recode.lattice import Lattice, Node, minimal
-from sfumato.recode.metrics import METRICS
-from sfumato.recode.optimal import SAME
+from sfumato.recode.metrics import LOSS_TOLERANCE, METRICS
 
 _SLOTS = 1 << 20
 """Rows that are judged at a time."""
@@ -81,7 +80,7 @@ class Nodes:
         sizes = np.bincount(owner)
         found = ~good @ sizes <= self.limit
         if self.algorithm == "optimal":
-            cheaper = self._cheaper(node, Grouped(EquivalenceClasses(sizes), _distinct(packed), None))
+            cheaper = self._cheaper(node, NodeClasses(EquivalenceClasses(sizes), _distinct(packed), None))
             found[found] = [cheaper(one) for one in good[found]]
         return np.asarray(found)
 
@@ -112,13 +111,13 @@ class Nodes:
         if self.algorithm == "samarati" and sum(node) != sum(own):
             return sum(node) < sum(own)
         loss, known = self._loss(node), self._loss(own)
-        return mine < (sum(own), own) if abs(loss - known) <= SAME else loss < known
+        return mine < (sum(own), own) if abs(loss - known) <= LOSS_TOLERANCE else loss < known
 
     def _loss(self, node: Node) -> float:
         if node not in self._losses:
             packed = self.labels(node)
             owner, classes = number_tuples(packed)
-            grouped = Grouped(EquivalenceClasses(np.bincount(owner)), _distinct(packed), None)
+            grouped = NodeClasses(EquivalenceClasses(np.bincount(owner)), _distinct(packed), None)
             everything = np.ones(classes, dtype=np.bool_)
             self._losses[node] = self.metric.price(node, grouped, everything, np.zeros(classes)).loss
         return self._losses[node]
@@ -127,12 +126,12 @@ class Nodes:
     def _losses(self) -> dict[Node, float]:
         return {}
 
-    def _cheaper(self, node: Node, grouped: Grouped) -> Callable[[BoolArray], bool]:
+    def _cheaper(self, node: Node, grouped: NodeClasses) -> Callable[[BoolArray], bool]:
         """Whether a node costs less than the published one, given which of its classes pass."""
         every, requirement = self.situation.encoded, self.situation.requirement
         own = Evaluator(every, requirement, self.metric).evaluate(self.published).loss
         doomed = np.zeros(len(grouped.classes))
-        return lambda good: self.metric.price(node, grouped, good, doomed).loss <= own + SAME
+        return lambda good: self.metric.price(node, grouped, good, doomed).loss <= own + LOSS_TOLERANCE
 
     def _open(self, node: Node) -> bool:
         """Whether few enough rows stand in classes that are too small."""

@@ -12,8 +12,8 @@ from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.policy import Policy
 from sfumato.recode import Recoding
-from sfumato.recode.evaluate import Requirement
-from sfumato.recode.plan import raised
+from sfumato.recode.recoding import shift_levels
+from sfumato.recode.requirement import Requirement
 
 Sheets = tuple[tuple[str, ...], ...]
 """Sensitive columns that are published side by side, so that a row of theirs is moved as one."""
@@ -43,7 +43,7 @@ class Situation:
 
         Whoever knows the policy knows what could not have been told more exactly, so that it is no alternative.
         """
-        encoded, recoding = encoded.permitted, raised(recoding, encoded, back=True)
+        encoded, recoding = encoded.permitted, shift_levels(recoding, encoded, back=True)
         owner = recoding.class_of
         sizes = np.bincount(owner[owner >= 0])
         drawn = rng.permutation(np.flatnonzero(sizes <= most))
@@ -52,7 +52,7 @@ class Situation:
         rows = np.flatnonzero(chosen[owner])
         rows = rows[np.argsort(owner[rows], kind="stable")]
         numbers = (np.cumsum(chosen) - 1)[owner[rows]]
-        requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
+        requirement = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression)
         published, sheets = int(sizes.sum()), _sheets(encoded, policy)
         return cls(encoded, recoding, requirement, sheets, rows, numbers, published)
 

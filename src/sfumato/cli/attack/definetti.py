@@ -35,7 +35,7 @@ def definetti(
     from sfumato.attack.definetti import Effort, Original
     from sfumato.attack.definetti import definetti as tried
     from sfumato.cli.folder import opened
-    from sfumato.split import of_files
+    from sfumato.split import tables_from_files
     from sfumato.table import read
 
     folder = opened(release, policy)
@@ -44,7 +44,7 @@ def definetti(
             f"{release} is one generalized table, where each row shows its own sensitive values beside its labels and "
             "there is nothing to assign; name a release of form lossy-join or anatomy, or see sfumato risk"
         )
-    tables = of_files(folder.public, folder.manifest)
+    tables = tables_from_files(folder.public, folder.manifest)
     truth = Original.of_table(read(original, folder.policy), folder.policy)
     found = tried(tables, truth, bounds(folder.policy, tables), effort=Effort(seed=seed))
     _show(found, as_json=as_json)

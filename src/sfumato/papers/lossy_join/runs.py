@@ -9,7 +9,7 @@ from sfumato.matching.declared import covers
 from sfumato.papers.lossy_join.points import METHODS, QUASI, SEED, Method, Point
 from sfumato.papers.occupations import SENSITIVE, Occupations
 from sfumato.release import Release, anonymize
-from sfumato.split import of_recoding
+from sfumato.split import tables_from_recoding
 from sfumato.utility.labelled import labels_of
 from sfumato.utility.queries import Answers, Workload, draw, of_labels, of_two_tables, query_errors
 
@@ -48,7 +48,7 @@ def cases(
 def answers_of(release: Release) -> Answers:
     """A release as it answers queries on the occupation."""
     if release.policy.publish.split:
-        return of_two_tables(of_recoding(release.encoded, release.recoding), release.encoded, SENSITIVE)
+        return of_two_tables(tables_from_recoding(release.encoded, release.recoding), release.encoded, SENSITIVE)
     labels = labels_of(release.encoded, release.recoding)
     entries = {one.name: covers(release.policy.columns[one.name], one.texts) for one in labels.quasi}
     return of_labels(labels, release.encoded, SENSITIVE, entries=entries)

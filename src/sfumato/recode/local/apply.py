@@ -18,7 +18,7 @@ from sfumato.encode import EncodedTable
 from sfumato.recode.local.axes import Shown
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
-from sfumato.recode.plan import Labels, Recoding
+from sfumato.recode.recoding import Labels, Recoding
 
 
 def applied(problem: Problem, parts: Parts, algorithm: str) -> Recoding:

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.arrays import FloatArray
 from sfumato.encode import EncodedTable
-from sfumato.recode.metric import Additive
-from sfumato.recode.metrics import METRICS, Ncp
+from sfumato.recode.metrics import METRICS, AdditiveMetric, Ncp
 
 Numbers = NDArray[Any]
 """Numbers, whole or not, of any precision."""
@@ -25,7 +24,7 @@ class Price:
     def __init__(self, encoded: EncodedTable, metric: str) -> None:
         self.rows, self.metric = encoded.rows, metric
         chosen = METRICS[metric](encoded)
-        self.additive: Additive = chosen if isinstance(chosen, Additive) else Ncp(encoded)
+        self.additive: AdditiveMetric = chosen if isinstance(chosen, AdditiveMetric) else Ncp(encoded)
 
     def cells(self, attribute: int) -> list[FloatArray]:
         """The cost of a cell of an attribute with levels, by level and label, weighted."""

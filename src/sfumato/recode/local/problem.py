@@ -8,11 +8,11 @@ import numpy as np
 from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, narrow_codes
 from sfumato.core.classes import EquivalenceClasses, Histogram, count_values
 from sfumato.encode import EncodedTable
-from sfumato.recode.evaluate import Requirement
 from sfumato.recode.local.axes import Axis, Members, Shown
 from sfumato.recode.local.bundles import Bag
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.price import Price
+from sfumato.recode.requirement import Requirement
 
 Hulls = list[IntArray]
 """Per axis, the hull of each group."""

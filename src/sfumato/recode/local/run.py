@@ -7,7 +7,6 @@ from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.hierarchy import Ranges, Sets
 from sfumato.models import AlphaDeassociation
 from sfumato.policy import Policy
-from sfumato.recode.evaluate import Progress, Requirement
 from sfumato.recode.local.apply import applied
 from sfumato.recode.local.axes import Axis, RangeAxis, SetAxis, Tree
 from sfumato.recode.local.bottom_up import bottom_up
@@ -23,7 +22,8 @@ from sfumato.recode.local.progressive import progressive
 from sfumato.recode.local.settle import settled
 from sfumato.recode.local.start import begun, full_domain, searched
 from sfumato.recode.local.top_down import top_down
-from sfumato.recode.plan import Recoding
+from sfumato.recode.recoding import Progress, Recoding
+from sfumato.recode.requirement import Requirement
 
 Local = Callable[[Problem, Progress | None], Parts]
 
@@ -115,7 +115,7 @@ def posed(encoded: EncodedTable, policy: Policy) -> Problem:
         spans[place].by_place(price.share(place)) if place in spans else _axis(attribute, place, price, policy)
         for place, attribute in enumerate(encoded.quasi)
     )
-    requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
+    requirement = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression)
     return Problem(encoded, requirement, axes, price, Parts.together(encoded.tuples.counts), source, bags, whole=whole)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import EncodedTable
-from sfumato.recode.evaluate import Evaluator
+from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.lattice import Node
 from sfumato.recode.local.parts import SUPPRESSED, Parts
 from sfumato.recode.local.problem import Problem

@@ -8,7 +8,7 @@ from sfumato.core.arrays import IntArray
 from sfumato.core.classes import EquivalenceClasses, count_values
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import EncodedTable
-from sfumato.recode.evaluate import Requirement
+from sfumato.recode.requirement import Requirement
 from sfumato.recode.tds.axes import Split
 from sfumato.recode.tds.groups import Groups, Parted, renewed
 from sfumato.recode.tds.view import Tried, View
@@ -122,4 +122,4 @@ class ClassView(View):
         groups.commit(parted)
         everything = np.arange(len(self.counts))
         classes = self._classes(Parted(everything, groups.of, np.arange(groups.count)))
-        return self.requirement.links(classes.select(self.requirement.holds(classes)))
+        return self.requirement.holds_linked(classes.select(self.requirement.holds(classes)))

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.core.arrays import IntArray
 from sfumato.core.keys import count_keys, number_tuples, pack_tuples
-from sfumato.previous import Asked, Judged, Lines, Pairs
+from sfumato.previous import CurrentCounts, GroupMatches, JoinRequirement, XYResult
 from sfumato.recode.tds.axes import Split
 from sfumato.recode.tds.groups import Groups, Parted, renewed
 from sfumato.recode.tds.matching import Matching, Rematched, codes_of
@@ -16,7 +16,7 @@ from sfumato.recode.tds.view import Tried, View
 class LinkView(View):
     """Every different tuple of the columns of x, those that records are matched by, and y; in groups by x."""
 
-    def __init__(self, asked: Asked, matching: Matching) -> None:
+    def __init__(self, asked: JoinRequirement, matching: Matching) -> None:
         self.asked, self.matching, self.judge = asked, matching, asked.judge
         star = matching.star
         quasi = {attribute.name: place for place, attribute in enumerate(star.encoded.quasi)}
@@ -47,7 +47,7 @@ class LinkView(View):
     @property
     def falls(self) -> bool:
         """As the judge says, if no record can come to match nothing: that would take it out of the join."""
-        return self.judge.falls and self.matching.related
+        return self.judge.antimonotone and self.matching.related
 
     def tried(self, place: int, split: Split, rematched: Rematched | None = None) -> Tried | None:
         """The values on x that would be parted or matched anew, judged."""
@@ -76,9 +76,9 @@ class LinkView(View):
 
     def lost(self, figures: Mapping[str, float]) -> float:
         """By the measure of the requirement."""
-        return self.judge.lost(self.figures["y"], figures["y"])
+        return self.judge.privacy_loss(self.figures["y"], figures["y"])
 
-    def _judged(self, parted: Parted, rematched: Rematched | None) -> tuple[Judged, IntArray]:
+    def _judged(self, parted: Parted, rematched: Rematched | None) -> tuple[XYResult, IntArray]:
         """The parts, judged by what they match, and the rows of each."""
         group = self.matching.groups.of[self.record[parted.tuples]]
         if rematched is not None:  # parts of groups stand behind the groups as they are
@@ -89,11 +89,11 @@ class LinkView(View):
         involved, at = np.unique(group, return_inverse=True)
         rows = self.rows[parted.tuples]
         sizes = (len(parted.old), len(involved), self.asked.ys)
-        lines = Lines.counted(parted.part, at, self.y[parted.tuples], rows, sizes)
+        lines = CurrentCounts.from_lines(parted.part, at, self.y[parted.tuples], rows, sizes)
         judged = self.judge.judge(lines, self._pairs(involved, rematched))
         return judged, np.bincount(parted.part, rows, sizes[0]).astype(np.int64)
 
-    def _pairs(self, involved: IntArray, rematched: Rematched | None) -> Pairs:
+    def _pairs(self, involved: IntArray, rematched: Rematched | None) -> GroupMatches:
         known = len(self.matching.pairs)
-        now = self.matching.pairs.only(involved[involved < known])
-        return now if rematched is None else now.plus(rematched.pairs.only(involved[involved >= known] - known))
+        now = self.matching.pairs.select(involved[involved < known])
+        return now if rematched is None else now.append(rematched.pairs.select(involved[involved >= known] - known))

@@ -10,12 +10,12 @@ from sfumato.errors import Infeasible, PolicyError
 from sfumato.hierarchy import Ranges
 from sfumato.models import Linkage
 from sfumato.policy import Policy
-from sfumato.previous import Asked, Star, asked, history_of
-from sfumato.recode.evaluate import Progress, Requirement
+from sfumato.previous import JoinRequirement, LinkedReleases, bind_requirement, join_history
 from sfumato.recode.local.apply import groups_of_rows
 from sfumato.recode.local.axes import RangeAxis
 from sfumato.recode.local.parts import Parts
-from sfumato.recode.plan import Labels, Recoding
+from sfumato.recode.recoding import Labels, Progress, Recoding
+from sfumato.recode.requirement import Requirement
 from sfumato.recode.tds.axes import Axis, RangesAxis, TreeAxis
 from sfumato.recode.tds.class_view import ClassView
 from sfumato.recode.tds.gains import Gains
@@ -37,7 +37,7 @@ class _Begun:
 
 
 def specialized(
-    encoded: EncodedTable, policy: Policy, star: Star | None = None, progress: Progress | None = None
+    encoded: EncodedTable, policy: Policy, star: LinkedReleases | None = None, progress: Progress | None = None
 ) -> Recoding | None:
     """The recoding that top-down specialization finds, or nothing where models of classes cannot be met at all.
 
@@ -56,8 +56,8 @@ def specialized(
     return _applied(encoded, begun)
 
 
-def _begun(encoded: EncodedTable, policy: Policy, star: Star | None) -> _Begun:
-    requirement = Requirement.of(policy.privacy, encoded.rows, policy.search.suppression)
+def _begun(encoded: EncodedTable, policy: Policy, star: LinkedReleases | None) -> _Begun:
+    requirement = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression)
     score = _score(encoded, policy)
     axes = [_axis(attribute, score, policy) for attribute in encoded.quasi]
     classes = ClassView(encoded, requirement)
@@ -68,23 +68,23 @@ def _begun(encoded: EncodedTable, policy: Policy, star: Star | None) -> _Begun:
     return _Begun(axes, classes, search)
 
 
-def _links(policy: Policy, star: Star, axes: list[Axis]) -> list[LinkView]:
+def _links(policy: Policy, star: LinkedReleases, axes: list[Axis]) -> list[LinkView]:
     """A view for each requirement on a join; those on the same join share what matches."""
     trees = {place: axis for place, axis in enumerate(axes) if isinstance(axis, TreeAxis)}
     matchings: dict[tuple[str, ...], Matching] = {}
     views = []
     for entry in policy.linkage:
-        joined = star.only(entry.releases)
+        joined = star.select(entry.releases)
         if tuple(joined.names) not in matchings:
-            matchings[tuple(joined.names)] = Matching(history_of(joined), trees)
+            matchings[tuple(joined.names)] = Matching(join_history(joined), trees)
         matching = matchings[tuple(joined.names)]
         views.append(LinkView(_asked(matching, entry, policy.requirements.index(entry)), matching))
     return views
 
 
-def _asked(matching: Matching, entry: Linkage, place: int) -> Asked:
+def _asked(matching: Matching, entry: Linkage, place: int) -> JoinRequirement:
     try:
-        return asked(matching.history, entry)
+        return bind_requirement(matching.history, entry)
     except PolicyError as error:
         raise PolicyError(error.message, key=f"privacy[{place}].{error.key}") from None
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sfumato.core.arrays import IntArray
-from sfumato.recode.evaluate import Progress
+from sfumato.recode.recoding import Progress
 from sfumato.recode.tds.axes import Axis
 from sfumato.recode.tds.candidate import Candidate, mends
 from sfumato.recode.tds.gains import Gains

@@ -39,5 +39,5 @@ def _or_leave(view: LinkView) -> str:
     """
     quasi = {attribute.name for attribute in view.matching.star.encoded.quasi}
     own = [name for name in view.asked.x if name not in quasi]
-    earlier = [] if view.judge.falls else [name for name in view.asked.entry.x if name not in {*quasi, *own}]
+    earlier = [] if view.judge.antimonotone else [name for name in view.asked.entry.x if name not in {*quasi, *own}]
     return f", or leave {', '.join([*own, *earlier])} out of x" if own or earlier else ""

@@ -70,7 +70,7 @@ def _told(release: "Release") -> Markup:
 def _usual(recoding: Recoding, column: str) -> list[str]:
     """The labels that most generalized cells have, each with its share of the published rows."""
     labels = recoding.labels[column]
-    codes = labels.codes if recoding.kept is None else labels.codes[recoding.kept]
+    codes = labels.codes if recoding.published is None else labels.codes[recoding.published]
     rows = np.bincount(codes, minlength=len(labels.texts)) * (labels.climbed > 0)
     order = np.argsort(-rows, kind="stable")[:_SHOWN]
     return [f"{label(labels.texts[i])} ({percent(rows[i] / len(codes))})" for i in order if rows[i]]

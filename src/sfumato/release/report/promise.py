@@ -47,7 +47,7 @@ def _joined(release: "Release") -> list[Markup]:
     """The earlier releases that were looked at, and by what their records are matched."""
     if release.star is None or not release.star.earlier:
         return []
-    pairs = zip(release.star.earlier, release.star.joins, strict=True)
+    pairs = zip(release.star.earlier, release.star.join_columns, strict=True)
     lines: list[tuple[object, object]] = [(one.name, _matched(one.rows, join)) for one, join in pairs]
     return [tag("article", tag("h3", "Earlier releases"), facts(lines)), note(JOINED)]
 

@@ -11,7 +11,7 @@ from sfumato.page.markup import Markup, facts, join, name, note, section, table
 from sfumato.page.words import amount, percent, plural
 from sfumato.release.tables import class_id, reveals
 from sfumato.release.threats import SHOWN
-from sfumato.split import common
+from sfumato.split import common_values
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -86,10 +86,14 @@ def limits(release: "Release") -> Iterable[Limit]:
 
 def _persons(release: "Release") -> Iterable[Limit]:
     """What the bags of a person's classes have in common, where rows name persons."""
-    for column, found in common(release.encoded, release.recoding).items():
-        if found.several:
-            many = plural(found.several, "person has", "people have")
-            left = "" if found.one is None else f", and for {found.one:,} of them these have one value in common"
+    for column, found in common_values(release.encoded, release.recoding).items():
+        if found.several_classes:
+            many = plural(found.several_classes, "person has", "people have")
+            left = (
+                ""
+                if found.single_value is None
+                else f", and for {found.single_value:,} of them these have one value in common"
+            )
             said = f"{many} rows in several classes, each with its bag{left}. {BAGS}"
             yield "A person's bags together", join([name(column), ". ", said])
 

@@ -63,7 +63,7 @@ def seen(release: "Release", most: int = MOST) -> list[Seen]:
 
 def kept_rows(release: "Release") -> IntArray | slice:
     """Where the published rows are among those that came."""
-    return slice(None) if release.recoding.kept is None else np.flatnonzero(release.recoding.kept)
+    return slice(None) if release.recoding.published is None else np.flatnonzero(release.recoding.published)
 
 
 def _seen(release: "Release", name: str) -> Seen | None:

@@ -81,8 +81,8 @@ def _apart(seen: Seen) -> Apart:
 def _classes(release: "Release") -> EquivalenceClasses:
     """The classes that suppressed rows would have been in, as the models see them."""
     recoding, encoded = release.recoding, release.encoded
-    assert recoding.kept is not None  # noqa: S101 - rows were suppressed; this tells the type checker
-    rows = np.flatnonzero(~recoding.kept)
+    assert recoding.published is not None  # noqa: S101 - rows were suppressed; this tells the type checker
+    rows = np.flatnonzero(~recoding.published)
     labels = list(recoding.labels.values())
     owner, _ = number_tuples(pack_tuples([one.codes.take(rows) for one in labels], [len(one.texts) for one in labels]))
 

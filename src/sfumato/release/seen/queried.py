@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.release import manifest
 from sfumato.release.seen.column import are_means
-from sfumato.split import of_recoding
+from sfumato.split import tables_from_recoding
 from sfumato.utility.labelled import labels_of
 from sfumato.utility.queries import Answers, QueryErrors, Workload, draw, of_labels, of_two_tables, query_errors
 
@@ -53,7 +53,7 @@ def workload(release: "Release") -> Workload:
 def _answers(release: "Release", name: str) -> Answers:
     encoded, recoding = release.encoded, release.recoding
     if recoding.group is not None:
-        return of_two_tables(of_recoding(encoded, recoding), encoded, name)
+        return of_two_tables(tables_from_recoding(encoded, recoding), encoded, name)
     return of_labels(labels_of(encoded, recoding), encoded, name, levels=recoding.levels, entries=_entries(release))
 
 

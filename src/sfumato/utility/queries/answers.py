@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.core.arrays import Codes, FloatArray, IntArray
 from sfumato.encode import EncodedTable
 from sfumato.split import TwoTables
-from sfumato.split.original import codes_of
+from sfumato.split.two_tables import codes_in_original
 from sfumato.utility.queries.bags import Bags
 from sfumato.utility.queries.covers import Cover, cover
 from sfumato.utility.queries.declared import Entry, declared
@@ -82,7 +82,7 @@ def of_two_tables(tables: TwoTables, encoded: EncodedTable, sensitive: str) -> A
     """Answers from two tables, in terms of the original."""
     columns = {column.name: column for column in tables.quasi}
     mine = [columns[attribute.name] for attribute in encoded.quasi]
-    codes = [codes_of(one.texts, attribute.column) for one, attribute in zip(mine, encoded.quasi, strict=True)]
+    codes = [codes_in_original(one.texts, attribute.column) for one, attribute in zip(mine, encoded.quasi, strict=True)]
     lines = Lines(tuple(one.codes for one in mine), tuple(codes), tables.class_of, tables.sizes)
     return Answers(lines, Bags.of(tables.bags[sensitive], encoded.sensitive[sensitive], tables.sizes))
 

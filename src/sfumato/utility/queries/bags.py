@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import Histogram
 from sfumato.encode import CodedColumn
-from sfumato.split.original import codes_of
+from sfumato.split.two_tables import codes_in_original
 
 _DENSE = 8
 """A table of classes by values is made where it has at most so many entries per pair that occurs."""
@@ -26,7 +26,7 @@ class Bags:
     @classmethod
     def of(cls, bag: Histogram, column: CodedColumn, sizes: IntArray) -> "Bags":
         """The bags of classes of these sizes, in terms of the original's column."""
-        return cls(bag, codes_of(bag.domain.values, column), len(sizes))
+        return cls(bag, codes_in_original(bag.domain.values, column), len(sizes))
 
     def wanted(self, values: BoolArray) -> FloatArray:
         """How many lines of each class hold one of the wanted values, which are codes of the original."""

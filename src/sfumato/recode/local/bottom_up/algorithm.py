@@ -16,13 +16,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.recode.evaluate import Progress
 from sfumato.recode.local.bottom_up.lend import lent
 from sfumato.recode.local.bottom_up.mark import steps
 from sfumato.recode.local.improve.exchange import Exchange
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.settle import settled
+from sfumato.recode.recoding import Progress
 
 _PAIRS = 100_000_000
 """Pairs of orphan and group that are priced at most, a fraction of a second."""

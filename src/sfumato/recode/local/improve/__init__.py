@@ -5,12 +5,12 @@ rows between classes. Whichever of the given grouping and the covering costs les
 is drawn at random, so the same input gives the same result; and what is given back never costs more than what came.
 """
 
-from sfumato.recode.evaluate import Progress
 from sfumato.recode.local.improve.cover import Cover
 from sfumato.recode.local.improve.exchange import Exchange
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.settle import settled
+from sfumato.recode.recoding import Progress
 
 _LINES, _PER_TUPLE = 120_000_000, 2_000
 """Lines that a covering may look at: about a second, and more for tables of many different tuples."""

@@ -13,11 +13,11 @@ import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses
-from sfumato.recode.evaluate import Progress
 from sfumato.recode.lattice import Node
 from sfumato.recode.local.improve.waiting import Runs, Waiting, stacked
 from sfumato.recode.local.parts import SUPPRESSED, Parts
 from sfumato.recode.local.problem import Problem
+from sfumato.recode.recoding import Progress
 
 _LOOK = 2000
 """What looking at a node costs besides its lines, in lines."""

@@ -18,12 +18,12 @@ ranges and sets only, d of them:
 import numpy as np
 
 from sfumato.core.arrays import IntArray
-from sfumato.recode.evaluate import Progress
 from sfumato.recode.local.mondrian.board import Board
 from sfumato.recode.local.mondrian.pool import Pool, gathered
 from sfumato.recode.local.mondrian.split import Splitter
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
+from sfumato.recode.recoding import Progress
 
 
 def mondrian(problem: Problem, progress: Progress | None = None) -> Parts:

@@ -21,12 +21,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, IntArray
-from sfumato.recode.evaluate import Progress
 from sfumato.recode.local.parts import Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.progressive.removal import Removal, as_one
 from sfumato.recode.local.progressive.trunks import Trunks, bound
 from sfumato.recode.local.rest import Rest
+from sfumato.recode.recoding import Progress
 
 
 def progressive(problem: Problem, progress: Progress | None = None) -> Parts:

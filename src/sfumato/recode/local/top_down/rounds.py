@@ -9,7 +9,6 @@ attribute what stays cannot be specialized again: there it is the paper's Algori
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
-from sfumato.recode.evaluate import Progress
 from sfumato.recode.local.parts import SUPPRESSED, Parts
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.top_down.groups import Groups
@@ -17,6 +16,7 @@ from sfumato.recode.local.top_down.specialize import Judge, offered
 from sfumato.recode.local.top_down.trees import Trees
 from sfumato.recode.local.top_down.turn import in_order
 from sfumato.recode.local.top_down.unspecialize import specialized
+from sfumato.recode.recoding import Progress
 
 
 def top_down(problem: Problem, progress: Progress | None = None) -> Parts:

@@ -1,16 +1,17 @@
-"""Two tables as codes: from memory and from files the same, and changed files are noticed."""
+"""Two tables as codes: from memory and from files the same, and what a person's classes have in common."""
 
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.release import anonymize
-from sfumato.split import TwoTables, of_files, of_recoding
+from sfumato.release import Release, anonymize
+from sfumato.split import TwoTables, common_values, tables_from_files, tables_from_recoding
 from sfumato.verifier.files import read_json
 
 Rules = Callable[..., dict[str, Any]]
@@ -52,8 +53,8 @@ def test_files_hold_what_memory_does(rules: Rules, table: Any, tmp_path: Path, k
     publish = {"form": "lossy-join", "format": kind, "ss": ss}
     release = anonymize(table, rules(ROLES, publish=publish))
     public = release.save(tmp_path / "release") / "public"
-    before = of_recoding(release.encoded, release.recoding)
-    after = of_files(public, read_json(public / "manifest.json"))
+    before = tables_from_recoding(release.encoded, release.recoding)
+    after = tables_from_files(public, read_json(public / "manifest.json"))
     assert sorted(before.sizes.tolist()) == sorted(after.sizes.tolist())
     for column in ("s", "t"):
         assert _classes(before, column) == _classes(after, column)
@@ -67,4 +68,46 @@ def test_changed_classes_are_an_error(rules: Rules, table: Any, tmp_path: Path, 
     rest = first.split(",", 1)[1]
     (public / "ss.csv").write_text("\n".join([header, f"{changed},{rest}", *lines]) + "\n")
     with pytest.raises(DataError, match="it was changed"):
-        of_files(public, read_json(public / "manifest.json"))
+        tables_from_files(public, read_json(public / "manifest.json"))
+
+
+def _expected(release: Release) -> tuple[int, int]:
+    """The same by plain loops over the published tables."""
+    bags: dict[int, set[str]] = {}
+    for row in release.ss.to_pylist():
+        bags.setdefault(row["class_id"], set()).add(row["s"])
+    classes: dict[str, set[int]] = {}
+    for row in release.nss.to_pylist():
+        classes.setdefault(row["who"], set()).add(row["class_id"])
+    several = [places for places in classes.values() if len(places) > 1]
+    return len(several), sum(len(set.intersection(*(bags[place] for place in places))) == 1 for places in several)
+
+
+@pytest.mark.parametrize("form", ["lossy-join", "anatomy"])
+def test_like_plain_loops(rules: Rules, form: str) -> None:
+    """Persons in several classes, and those whose bags share one value alone, on random tables."""
+    seen = 0
+    for seed in range(8):
+        random = Random(seed)
+        rows = 60
+        table = pa.table(
+            {
+                "who": [str(random.randrange(25)) for _ in range(rows)],
+                "q": [random.choice("abcdef") for _ in range(rows)],
+                "s": [random.choice("uvwxyz") for _ in range(rows)],
+            }
+        )
+        privacy = [{"model": "alpha-deassociation", "column": "s", "alpha": 0.5}]
+        roles = {"who": "individual", "q": "quasi", "s": "sensitive"}
+        release = anonymize(table, rules(roles, privacy=privacy, suppression=0.3, publish={"form": form}))
+        found = common_values(release.encoded, release.recoding)["s"]
+        assert (found.several_classes, found.single_value) == _expected(release)
+        seen += found.single_value or 0
+    assert seen
+
+
+def test_nothing_where_rows_name_nobody(rules: Rules) -> None:
+    """Without a column of persons there is nobody to follow through the classes."""
+    table = pa.table({"q": ["a", "a"], "s": ["x", "y"]})
+    release = anonymize(table, rules({"q": "quasi", "s": "sensitive"}, publish={"form": "lossy-join"}))
+    assert common_values(release.encoded, release.recoding) == {}

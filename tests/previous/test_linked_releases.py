@@ -151,7 +151,7 @@ def test_ranges_are_not_matched(document: dict[str, Any], makes: Makes, tmp_path
     entry = {"model": "xy-anonymity", "x": ["name", "class"], "y": ["$row"], "k": 2}
     release = prepare(table, document | {"columns": columns, "privacy": [entry]})
     assert release.star is not None
-    assert release.star.apart == ("class",)
+    assert release.star.unmatched_columns == ("class",)
     assert any(told.startswith("'class' stands in t2 as well, but has no taxonomy here") for told in release.warnings)
 
 

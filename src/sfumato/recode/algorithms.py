@@ -1,0 +1,79 @@
+"""Run the algorithm that a policy names, and say why when nothing can be published."""
+
+from typing import TYPE_CHECKING
+
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.encode import EncodedTable
+from sfumato.errors import Infeasible, PolicyError
+from sfumato.policy import Policy
+from sfumato.policy.options import CUTS
+from sfumato.recode.frequency_sets import FrequencyCounter
+from sfumato.recode.full_domain import ALGORITHMS, full_domain
+from sfumato.recode.local import local
+from sfumato.recode.recoding import Progress, Recoding, shift_levels
+from sfumato.recode.requirement import Requirement
+
+if TYPE_CHECKING:
+    from sfumato.previous import LinkedReleases
+
+
+def recode(
+    encoded: EncodedTable,
+    policy: Policy,
+    progress: Progress | None = None,
+    *,
+    releases: "LinkedReleases | None" = None,
+) -> Recoding:
+    """Recode a table by the algorithm of its policy.
+
+    Raises `Infeasible`, with the reason and what would help, where the requirements cannot be met. `releases` has the
+    earlier releases, where a requirement is about the join with them. Algorithms work on the table generalized to the
+    lowest levels that may be published; in the result, levels are counted from the values.
+    """
+    permitted = encoded.permitted
+    check_models(permitted, policy)
+    name = policy.recoder
+    if name in CUTS:
+        from sfumato.recode.tds import specialized  # noqa: PLC0415 - others do without it, and start sooner
+
+        recoding = specialized(permitted, policy, releases, progress)
+    elif name in ALGORITHMS:
+        recoding = full_domain(permitted, policy, name, progress)
+    else:
+        recoding = local(permitted, policy, name, progress)
+    if recoding is None:
+        raise _infeasible(permitted, policy)
+    return shift_levels(recoding, encoded)
+
+
+def check_models(encoded: EncodedTable, policy: Policy) -> None:
+    """Let each requirement look at the table once, and name the one that objects."""
+    whole = whole_table(encoded)
+    for place, model in enumerate(policy.privacy):
+        try:
+            model.check(whole)
+        except PolicyError as error:
+            raise PolicyError(error.message, key=f"privacy[{place}].{error.key}") from None
+
+
+def whole_table(encoded: EncodedTable) -> EquivalenceClasses:
+    """Count the table as one class, as full generalization leaves it."""
+    counter = FrequencyCounter(encoded)
+    top = tuple(hierarchy.height for hierarchy in counter.hierarchies)
+    return counter.group(counter.roll_up(counter.at_bottom(), top)).classes
+
+
+def _infeasible(encoded: EncodedTable, policy: Policy) -> Infeasible:
+    """Name each requirement that the whole table as one class fails, and the nearest that it meets."""
+    whole = whole_table(encoded)
+    failing = [model for model in policy.privacy if not model.holds(whole).all()]
+    reasons = []
+    for model in failing:
+        keys = ", ".join(f"{key} = {value}" for key, value in model.required.items())
+        reasons.append(f"{model.name} ({keys}) cannot be met: {model.hint(whole)}")
+    reason = "; ".join(reasons)
+    limit = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression).limit
+    if limit and reason:
+        reason += f" where no row is suppressed, and suppressing {limit:,} rows is not enough"
+    nearest = {key: float(value) for model in failing for key, value in model.achieved(whole).items()}
+    return Infeasible(reason or "no generalization meets the requirements together", nearest=nearest)

@@ -1,0 +1,64 @@
+"""Full-domain generalization: in every column all values are published at one level of its hierarchy.
+
+A choice of levels is a node of the lattice. An algorithm finds a node, classes that fail there are suppressed, and the
+node is applied to the rows by look-up.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.core.keys import has_key, pack_tuples
+from sfumato.encode import EncodedTable
+from sfumato.policy import Policy
+from sfumato.recode.evaluation import Evaluation, Evaluator
+from sfumato.recode.incognito import incognito
+from sfumato.recode.lattice import Node, check_size
+from sfumato.recode.metrics import LOSS_TOLERANCE, METRICS
+from sfumato.recode.optimal import optimal
+from sfumato.recode.recoding import Progress, Recoding, labels_at
+from sfumato.recode.requirement import Requirement
+from sfumato.recode.samarati import samarati
+
+
+def full_domain(encoded: EncodedTable, policy: Policy, name: str, progress: Progress | None = None) -> Recoding | None:
+    """Recode a table by a full-domain algorithm; nothing where the requirements cannot be met."""
+    requirement = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression)
+    check_size([attribute.hierarchy.height for attribute in encoded.quasi])
+    evaluator = Evaluator(encoded, requirement, METRICS[policy.search.metric](encoded))
+    if not evaluator.evaluate(evaluator.lattice.top).viable:
+        return None
+    best = ALGORITHMS[name](evaluator, progress)
+    return None if best is None else apply_node(encoded, evaluator, best.node, name)
+
+
+def least_loss(evaluations: list[Evaluation]) -> Evaluation | None:
+    """Choose the node of least loss; ties go to the lower one, then to the first in order of levels."""
+    least = min((evaluation.loss for evaluation in evaluations), default=np.inf)
+    tied = [evaluation for evaluation in evaluations if evaluation.loss <= least + LOSS_TOLERANCE]
+    return min(tied, key=lambda evaluation: (sum(evaluation.node), evaluation.node), default=None)
+
+
+ALGORITHMS: dict[str, Callable[[Evaluator, Progress | None], Evaluation | None]] = {
+    "optimal": optimal,
+    "samarati": lambda evaluator, progress: least_loss(samarati(evaluator, progress)),
+    "incognito": lambda evaluator, progress: least_loss(incognito(evaluator, progress)),
+}
+"""The algorithms by the names that a policy gives them: each finds a node that passes, or none."""
+
+
+def apply_node(encoded: EncodedTable, evaluator: Evaluator, node: Node, algorithm: str) -> Recoding:
+    """Publish every value as its label at the node's level, and suppress the rows of classes that fail."""
+    grouped, passing, _ = evaluator.judge(node)
+    labels = {attribute.name: labels_at(attribute, level) for attribute, level in zip(encoded.quasi, node, strict=True)}
+    published = None
+    if not passing.all():
+        # The labels of the failing classes and those of all rows are packed alike, so that keys can be compared.
+        failing = grouped.labels(~passing)[: len(node)]
+        columns = [np.concatenate([codes, each.codes]) for codes, each in zip(failing, labels.values(), strict=True)]
+        packed = pack_tuples(columns, [len(each.texts) for each in labels.values()])
+        failing_keys, row_keys = np.split(packed.keys, [len(failing[0])])
+        published = ~has_key(replace(packed, keys=row_keys), failing_keys)
+    levels = dict(zip(encoded.names, node, strict=True))
+    return Recoding(algorithm, labels, published, grouped.classes.select(passing), levels)

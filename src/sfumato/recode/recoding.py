@@ -1,0 +1,107 @@
+"""Recoding: what an algorithm decides about every row, as a value that is applied by look-up.
+
+A recoding says which rows are published and under which label each of their quasi-identifiers is published. All
+algorithms end with one; what publishes, measures, attacks or describes a table starts from it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, narrow_codes
+from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import EncodedTable, QuasiIdentifier
+
+Progress = Callable[[int, int], None]
+"""What an algorithm calls while it runs: with the steps that are done, and all steps there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """One quasi-identifier as it is published: a label code per row, and the label of each code.
+
+    `loss` is the NCP of each label and `climbed` the number of levels between it and the values; `level` is the level
+    of all labels, or ``None`` where they are of several.
+    """
+
+    codes: Codes
+    texts: tuple[str | None, ...]
+    loss: FloatArray
+    climbed: FloatArray
+    level: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """A decision on every row: whether it is published, and under which labels.
+
+    `algorithm` found it, or found what was `improved` afterwards. `published` has a flag per row, and is ``None`` where
+    no row is suppressed. `classes` are the published classes, as the algorithm counted them. `levels` gives the level
+    of each column, for full-domain algorithms; `cut` says that each column has one cut through its hierarchy, as
+    top-down specialization leaves it. `group` is there where two tables are published: the class of each row, -1 where
+    it is suppressed. The labels do not tell the class then, since they are the values themselves. `unmatched` counts
+    the rows that match no record of the earlier releases that were joined.
+    """
+
+    algorithm: str
+    labels: Mapping[str, Labels]
+    published: BoolArray | None
+    classes: EquivalenceClasses
+    levels: Mapping[str, int] | None = None
+    improved: bool = False
+    group: IntArray | None = None
+    cut: bool = False
+    unmatched: int = 0
+
+    @property
+    def local(self) -> bool:
+        """Whether each class has labels of its own, so that labels of one column may overlap."""
+        return self.levels is None and not self.cut
+
+    @property
+    def suppressed(self) -> int:
+        """Number of rows that are not published."""
+        return 0 if self.published is None else int((~self.published).sum())
+
+    @property
+    def class_of(self) -> IntArray:
+        """The class of each row, by its group or its labels; -1 where it is suppressed."""
+        if self.group is not None:
+            return self.group
+        labels = list(self.labels.values())
+        rows = slice(None) if self.published is None else np.flatnonzero(self.published)
+        packed = pack_tuples([column.codes[rows] for column in labels], [len(column.texts) for column in labels])
+        class_of = np.full(len(labels[0].codes), -1)
+        class_of[rows] = number_tuples(packed)[0]
+        return class_of
+
+
+def labels_at(attribute: QuasiIdentifier, level: int) -> Labels:
+    """Publish every value of a quasi-identifier as its label at one level."""
+    texts = attribute.hierarchy.labels[level]
+    label_of_value = narrow_codes(attribute.hierarchy.matrix[:, level], len(texts))
+    codes = label_of_value.take(attribute.column.codes)
+    return Labels(codes, texts, attribute.hierarchy.loss[level], np.full(len(texts), float(level)), level)
+
+
+def shift_levels(recoding: Recoding, encoded: EncodedTable, *, back: bool = False) -> Recoding:
+    """Count the levels of a recoding of `encoded.permitted` from the values of `encoded`.
+
+    Where a column has a lowest level that may be published, algorithms work on the table generalized to that level and
+    count levels from there; measures and the manifest count from the values that came in. With `back`, levels that are
+    counted from the values are counted from the lowest permitted level again.
+    """
+    steps = {
+        attribute.name: -attribute.least if back else attribute.least for attribute in encoded.quasi if attribute.least
+    }
+    if not steps:
+        return recoding
+    labels = {}
+    for name, column in recoding.labels.items():
+        step = steps.get(name, 0)
+        level = None if column.level is None else column.level + step
+        labels[name] = replace(column, climbed=column.climbed + step, level=level)
+    levels = recoding.levels and {name: level + steps.get(name, 0) for name, level in recoding.levels.items()}
+    return replace(recoding, labels=labels, levels=levels)
