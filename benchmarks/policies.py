@@ -6,7 +6,7 @@ from typing import Any
 from benchmarks.case import Case, Method
 from benchmarks.data import source_of
 from sfumato.datasets import adult_arx_folder, adult_arx_policy, adult_folder, adult_policy, synthetic_adult_policy
-from sfumato.datasets.adult_policies import AGES
+from sfumato.datasets.adult import AGE_HIERARCHY
 from sfumato.policy.toml_text import write_toml
 
 
@@ -41,7 +41,7 @@ def _applied(method: Method, policy: dict[str, Any]) -> dict[str, Any]:
 
 
 def _open(name: str) -> Any:
-    return {"ranges": True, "domain": AGES["domain"]} if name == "age" else "sets"
+    return {"ranges": True, "domain": AGE_HIERARCHY["domain"]} if name == "age" else "sets"
 
 
 def _there(folder: Path | None) -> Path:

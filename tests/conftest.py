@@ -63,13 +63,13 @@ def reads(tmp_path: Path, rules: Rules) -> Reads:
 
     def reader(content: str | bytes, columns: str = "a b", *, name: str = "t.csv", **data: Any) -> dict[str, list[Any]]:
         from sfumato.policy import load
-        from sfumato.table import read
+        from sfumato.table import read_table
 
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         first, *others = columns.split()
         policy = load(rules({first: "quasi"} | dict.fromkeys(others, "plain"), data=data))
-        found: dict[str, list[Any]] = read(path, policy).arrow.to_pydict()
+        found: dict[str, list[Any]] = read_table(path, policy).arrow.to_pydict()
         return found
 
     return reader

@@ -7,13 +7,12 @@ import pytest
 
 from sfumato.attack.bound import bounds
 from sfumato.attack.definetti import QUICK, Attacked, Original, definetti
-from sfumato.datasets.adult import adult_folder
-from sfumato.datasets.adult_policies import LEFT_OUT
+from sfumato.datasets.adult import UNUSED_COLUMNS, adult_folder
 from sfumato.encode import encode
 from sfumato.policy import load
 from sfumato.recode import recode
 from sfumato.split import anatomy, lossy_join, tables_from_recoding
-from sfumato.table import read
+from sfumato.table import read_table
 
 pytestmark = pytest.mark.adult
 
@@ -34,11 +33,11 @@ def _found(folder: Path, form: str, model: dict[str, Any], name: str) -> Attacke
         one: {"role": "quasi", "hierarchy": str(folder / "hierarchies" / f"{one}.csv")} for one in QUASI
     }
     columns["age"]["hierarchy"] = {"intervals": [5, 10, 20], "domain": [17, 90]}
-    columns |= {one: {"role": "identifier"} for one in LEFT_OUT} | {"occupation": {"role": "sensitive"}}
+    columns |= {one: {"role": "identifier"} for one in UNUSED_COLUMNS} | {"occupation": {"role": "sensitive"}}
     search = {"name": name, "seed": 1} | ({} if form == "anatomy" else {"improve": False})
     tables = {"columns": columns, "privacy": [{"column": "occupation", **model}], "publish": {"form": form}}
     policy = load({**tables, "algorithm": search})
-    encoded = encode(read(folder / "adult.csv", policy), policy)
+    encoded = encode(read_table(folder / "adult.csv", policy), policy)
     recoding = anatomy(encoded, policy) if form == "anatomy" else lossy_join(encoded, recode(encoded, policy))
     split = tables_from_recoding(encoded, recoding)
     found = definetti(split, Original.of_encoded(encoded), bounds(policy, split), effort=QUICK)

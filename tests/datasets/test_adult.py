@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.datasets import adult_arx_folder, adult_arx_policy, adult_folder, adult_policy
-from sfumato.datasets.adult_policies import FILES, NINE
+from sfumato.datasets.adult import ARX_COLUMNS, HIERARCHY_FILES
 from sfumato.hierarchy import File
 from sfumato.policy import load
 
@@ -74,7 +74,7 @@ def test_seen_from_the_checkout(pretended: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(("name", "height"), HEIGHTS.items())
 def test_heights(name: str, height: int) -> None:
     """Our trees have the heights of the (α, k) paper's Table 12."""
-    tree = File(FILES / f"{name}.csv")
+    tree = File(HIERARCHY_FILES / f"{name}.csv")
     assert tree.bind([line[0] for line in tree.lines], column=name).height == height
 
 
@@ -85,7 +85,7 @@ def test_our_hierarchies_cover_adult() -> None:
     with (folder / "adult.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     for name in HEIGHTS:
-        assert {line[0] for line in File(FILES / f"{name}.csv").lines} == {row[name] for row in rows}
+        assert {line[0] for line in File(HIERARCHY_FILES / f"{name}.csv").lines} == {row[name] for row in rows}
 
 
 @pytest.mark.adult
@@ -97,5 +97,5 @@ def test_policies_are_for_these_tables() -> None:
         with (folder / "adult.csv").open(encoding="utf-8") as file:
             assert set(load(policy).columns) == set(file.readline().strip().split(separator))
     assert len(load(adult_policy(adult)).quasi) == 8
-    assert [column.name for column in load(adult_arx_policy(arx)).quasi] == list(NINE)
+    assert [column.name for column in load(adult_arx_policy(arx)).quasi] == list(ARX_COLUMNS)
     assert len(load(adult_arx_policy(arx, sensitive="occupation")).quasi) == 8

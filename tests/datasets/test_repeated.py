@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.datasets import adult_folder, repeated, synthetic_adult
-from sfumato.datasets.repeated import Groups, groups
+from sfumato.datasets.repeated import PersonGroups, person_groups
 
 TABLE_6 = {
     1.2: (0.85, 0.1, 0.05, 48_000),
@@ -127,7 +127,7 @@ def test_one_row_each() -> None:
 def test_sizes_are_exact(people: int) -> None:
     """Rows are those of the rpi to the nearest, and nobody is lost, for few people too."""
     for rpi in np.linspace(1, 2.2, 13):
-        found = groups(people, rpi)
+        found = person_groups(people, rpi)
         assert sum(found) == people
         assert found.a + 2 * found.b + 3 * found.c == round(people * rpi)
         assert min(found) >= 0
@@ -135,7 +135,7 @@ def test_sizes_are_exact(people: int) -> None:
 
 def test_limits_of_rpi() -> None:
     """At 7/3 nobody has one row; beyond that, or below one, the pattern has no answer and says so."""
-    assert groups(300, 7 / 3) == Groups(0, 200, 100)
+    assert person_groups(300, 7 / 3) == PersonGroups(0, 200, 100)
     for rpi in (0.9, 2.4, 3.0):
         with pytest.raises(ValueError, match=rf"rpi must be from 1 to 7/3.*not {rpi:g}"):
             repeated(synthetic_adult(300), rpi)

@@ -6,7 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.datasets import synthetic_adult, synthetic_adult_policy
-from sfumato.datasets.adult_policies import NINE
+from sfumato.datasets.adult import ARX_COLUMNS
 from sfumato.hierarchy import File
 from sfumato.policy import load
 
@@ -14,7 +14,7 @@ from sfumato.policy import load
 def test_shape() -> None:
     """Nine columns, as many rows as asked for, and the ages and values of Adult."""
     table = synthetic_adult(20_000)
-    assert tuple(table.column_names) == NINE
+    assert tuple(table.column_names) == ARX_COLUMNS
     assert table.num_rows == 20_000
     ages = pc.min_max(table["age"]).as_py()
     assert ages["min"] == 17

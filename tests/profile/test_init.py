@@ -159,14 +159,14 @@ def test_adult(tmp_path: Path) -> None:
     """Adult's rows alone are enough for a policy that loads and whose hierarchies have a place for every value."""
     from sfumato.encode import encode
     from sfumato.policy import load
-    from sfumato.table import read
+    from sfumato.table import read_table
 
     folder = adult_folder()
     if folder is None:
         pytest.skip("the real Adult rows are not at hand")
     write(propose(folder / "adult.csv", policy=tmp_path / "policy.toml"), tmp_path / "policy.toml")
     policy = load(tmp_path / "policy.toml")
-    encoded = encode(read(folder / "adult.csv", policy), policy)
+    encoded = encode(read_table(folder / "adult.csv", policy), policy)
     assert encoded.rows == 45_222
     assert [column.name for column in policy.sensitive] == ["capital-gain", "capital-loss", "salary-class"]
     assert {column.name for column in policy.quasi} >= {"age", "sex", "race", "native-country", "fnlwgt"}

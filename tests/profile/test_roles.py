@@ -3,65 +3,15 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from sfumato.profile.facts import profile
-from sfumato.profile.names import meaning
-from sfumato.profile.roles import guesses
+from sfumato.profile.roles import guess_roles
+from sfumato.profile.table_profile import profile_table
 
 Writes = Callable[[str | bytes], Path]
-
-CALLED = {
-    "email": "e-mail emailAddress Courriel correo_electronico E-Mail-Adresse mailadres",
-    "phone": "phone Telefonnummer téléphone teléfono cellulare telemóvel telefoonnummer",
-    "national-id": "SSN Sozialversicherungsnummer codice_fiscale DNI bsn CPF numéro_de_sécurité_sociale",
-    "address": "street_address Straße adresse dirección indirizzo endereço straatnaam",
-    "birth": "date_of_birth Geburtsdatum date_de_naissance fecha_de_nacimiento dataDiNascita nascimento geboortedatum",
-    "age": "Age Alter âge edad età idade leeftijd",
-    "postal": "ZIP Postleitzahl code_postal código_postal CAP CEP postcode",
-    "country": "native-country Staatsangehörigkeit pays país nazionalità nacionalidade nationaliteit",
-    "sex": "gender Geschlecht sexe sexo sesso geslacht",
-    "work": "occupation Beruf métier profesión professione profissão beroep",
-    "health": "diagnosis Krankheit maladie enfermedad malattia doença ziekte",
-    "money": "salary Gehalt salaire sueldo stipendio rendimento inkomen",
-    "belief": "religion Konfession croyance partido_político religione religião geloof",
-    "name": "last_name Vorname prénom apellidos cognome sobrenome achternaam",
-}
-
-
-@pytest.mark.parametrize(("concept", "name"), [(key, name) for key, names in CALLED.items() for name in names.split()])
-def test_names_in_seven_languages(concept: str, name: str) -> None:
-    """A column's name says what it is about in English, German, French, Spanish, Italian, Portuguese and Dutch."""
-    found = meaning(name).concept
-    assert found is not None
-    assert found.key == concept
-
-
-@pytest.mark.parametrize(
-    ("name", "concept"), [("Estado civil", "family"), ("lieu de naissance", "country"), ("fecha de ingreso", "time")]
-)
-def test_the_longer_phrase_says_what_is_meant(name: str, concept: str) -> None:
-    """A word that is part of a phrase says nothing by itself."""
-    found = meaning(name).concept
-    assert found is not None
-    assert found.key == concept
-
-
-@pytest.mark.parametrize("name", ["statement", "landlord", "stage", "package", "sextant", "agenda", "vialidad"])
-def test_words_inside_of_words_say_nothing(name: str) -> None:
-    """Short words are not found inside of longer ones."""
-    assert meaning(name).concept is None
-
-
-@pytest.mark.parametrize("name", ["patient", "PatientID", "customer no", "Kundennummer", "id_paciente", "client_id"])
-def test_words_for_people(name: str) -> None:
-    """A word for people, alone or with one for a number, names persons."""
-    assert meaning(name).person
 
 
 def roles(path: Path) -> dict[str, str]:
     """The role of each column of a file."""
-    return {name: str(guess.role) for name, guess in guesses(profile(path).columns).items()}
+    return {name: str(guess.role) for name, guess in guess_roles(profile_table(path).columns).items()}
 
 
 def table(writes: Writes, rows: int, **columns: Callable[[int], object]) -> Path:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.queries import Opened, open_release
-from sfumato.table.guard import guarded
+from sfumato.table.formula_guard import guard_formula
 
 Rows = Sequence[Mapping[str, Any]]
 Writes = Callable[..., Path]
@@ -20,7 +20,7 @@ Opens = Callable[..., Opened]
 def _cell(value: Any, null: str) -> str:
     if value is None:
         return null
-    text = guarded(value) if isinstance(value, str) else str(value)
+    text = guard_formula(value) if isinstance(value, str) else str(value)
     return '"' + text.replace('"', '""') + '"'
 
 

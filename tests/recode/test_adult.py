@@ -17,7 +17,7 @@ from sfumato.recode.lattice import minimal
 from sfumato.recode.metrics import METRICS
 from sfumato.recode.requirement import Requirement
 from sfumato.recode.samarati import samarati
-from sfumato.table import read
+from sfumato.table import read_table
 from sfumato.utility import measure
 
 pytestmark = pytest.mark.adult
@@ -58,7 +58,7 @@ def opened(folder: Path, suppression: float, plain: tuple[str, ...] = ()) -> tup
         "algorithm": {"name": "optimal", "suppression": suppression},
     }
     policy = Policy.read(document, folder=folder)
-    return encode(read(folder / "adult.csv", policy), policy), policy
+    return encode(read_table(folder / "adult.csv", policy), policy), policy
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sfumato.policy import load
 from sfumato.release import prepare
 from sfumato.release.csv_file import cells as written
 from sfumato.release.csv_file import write_csv
-from sfumato.table import read
+from sfumato.table import read_table
 from sfumato.verifier.opening import open_file
 from sfumato.verifier.sql import unguarded
 
@@ -27,7 +27,7 @@ TEXT_TYPES = [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string
 
 def _back(path: Path, policy: Any) -> dict[str, list[str | None]]:
     """A published CSV read again, with the apostrophes of the formula rule taken away."""
-    found = read(path, load(policy)).arrow.to_pydict()
+    found = read_table(path, load(policy)).arrow.to_pydict()
     return {name: [None if cell is None else unguarded(cell) for cell in column] for name, column in found.items()}
 
 

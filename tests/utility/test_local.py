@@ -13,8 +13,7 @@ import sfumato as sf
 from sfumato.checks import Case, random_case
 from sfumato.checks.covering import covers
 from sfumato.cli.main import _run
-from sfumato.datasets.adult import adult_folder
-from sfumato.datasets.adult_policies import adult_policy
+from sfumato.datasets.adult import adult_folder, adult_policy
 from sfumato.errors import Infeasible
 from sfumato.policy.options import LOCAL
 

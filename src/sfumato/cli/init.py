@@ -26,9 +26,9 @@ def init(
     """Look at a table and write a commented policy to start from."""
     from sfumato.cli.printing import print_json
     from sfumato.profile import propose, write
-    from sfumato.profile.write import check_place
+    from sfumato.profile.write_proposal import check_destination
 
-    check_place(out, force=force, source=data)
+    check_destination(out, force=force, source=data)
     proposal = propose(data, preset, policy=out)
     files = write(proposal, out, force=force)
     if as_json:
@@ -48,7 +48,7 @@ def _show(proposal: "Proposal", files: list[Path]) -> None:
     share = percent(draft.unique / draft.profile.rows)
     found = f"{plural(draft.profile.rows, 'row')}; {plural(quasi, 'quasi-identifier')} single out {share} of them"
     console.print(f"{found} as they are")
-    for entry in draft.entries:
+    for entry in draft.requirements:
         keys = ", ".join(f"{key} = {value}" for key, value in entry.content.items() if key != "model")
         console.print(f"promise  {entry.content['model']} ({keys})", soft_wrap=True)
     beside = f" and {plural(len(files) - 1, 'hierarchy', 'hierarchies')} beside it" if len(files) > 1 else ""
@@ -67,7 +67,7 @@ def _profile(proposal: "Proposal") -> "Table":
     for column in proposal.draft.columns:
         values, mark = column.facts.values, " (check)" if column.check else ""
         cells = (str(column.facts.kind), f"{values.distinct:,}", f"{values.missing:,}", column.entry["role"])
-        table.add_row(_printable(column.facts.name), *cells, column.guess.brief + mark)
+        table.add_row(_printable(column.facts.name), *cells, column.guess.short_reason + mark)
     return table
 
 

@@ -16,7 +16,7 @@ from sfumato.errors import InputError, PolicyError, SfumatoError
 from sfumato.policy import Policy, load
 from sfumato.release import prepare
 from sfumato.release.making import Progress
-from sfumato.table import Table, from_frame, read
+from sfumato.table import Table, from_frame, read_table
 
 Watch = Callable[[int, int, str], Progress | None]
 """Told how many lines are done, how many there are and which comes next; may give what that one reports to."""
@@ -95,7 +95,7 @@ def _table(data: Any, policy: Policy) -> Table:
         return from_frame(data, policy)
     if policy.source.path is None:
         raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
-    return replace(read(policy.source.path, policy), path=None)
+    return replace(read_table(policy.source.path, policy), path=None)
 
 
 def _run(cases: Sequence[Case], bench: Bench, watch: Watch | None) -> Iterator[Outcome]:

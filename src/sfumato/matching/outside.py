@@ -7,9 +7,9 @@ from typing import Any
 from sfumato.errors import DataError, did_you_mean, listing
 from sfumato.policy import load
 from sfumato.policy.options import read_data_source
-from sfumato.table import Table, column_names, read
-from sfumato.table.base import check_rows, check_types, plain_text
-from sfumato.table.frames import arrow_of, kind_of
+from sfumato.table import Table, column_names, read_table
+from sfumato.table.frames import frame_kind, frame_to_arrow
+from sfumato.table.table import cast_text_views, check_rows, check_types
 
 Options = Mapping[str, Any]
 """How a file is read: keys of [data] in a policy, without the source."""
@@ -21,7 +21,7 @@ def names_of(data: Any, options: Options) -> list[str]:
         return column_names(Path(data), read_data_source(dict(options), folder=Path()))
     if isinstance(data, Table):
         return list(data.arrow.column_names)
-    return list(data.column_names if kind_of(data) == "arrow" else data.columns)
+    return list(data.column_names if frame_kind(data) == "arrow" else data.columns)
 
 
 def table_of(data: Any, wanted: Sequence[str], options: Options) -> Table:
@@ -34,14 +34,14 @@ def table_of(data: Any, wanted: Sequence[str], options: Options) -> Table:
     if isinstance(data, Table):
         return data
     if not isinstance(data, str | Path):
-        arrow = arrow_of(data, kind_of(data), list(wanted))
+        arrow = frame_to_arrow(data, frame_kind(data), list(wanted))
         check_rows(arrow)
         check_types(arrow.schema, list(wanted))
-        return Table(plain_text(arrow))
+        return Table(cast_text_views(arrow))
     roles = {name: {"role": "quasi", "hierarchy": "suppress"} for name in wanted}
     columns = {name: roles.get(name, {"role": "identifier"}) for name in names_of(data, options)}
     rules = {"data": dict(options), "columns": columns, "privacy": [{"model": "k-anonymity", "k": 1}]}
-    return read(Path(data), load(rules))
+    return read_table(Path(data), load(rules))
 
 
 def check_names(wanted: Sequence[str], names: Sequence[str], where: str) -> None:

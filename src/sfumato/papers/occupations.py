@@ -6,7 +6,7 @@ from typing import Any
 from sfumato.datasets import adult_policy, synthetic_adult, synthetic_adult_policy
 from sfumato.papers.rows import Rows
 from sfumato.policy import load
-from sfumato.table import read
+from sfumato.table import read_table
 
 SENSITIVE = "occupation"
 
@@ -26,5 +26,5 @@ class Occupations:
         policy = adult_policy(rows.folder)
         salary = {"role": "quasi", "hierarchy": str(rows.folder / "hierarchies" / "salary-class.csv")}
         columns = policy["columns"] | {"salary-class": salary, SENSITIVE: {"role": "sensitive"}}
-        frame = read(rows.folder / "adult.csv", load(policy | {"columns": columns})).arrow
+        frame = read_table(rows.folder / "adult.csv", load(policy | {"columns": columns})).arrow
         return cls(frame, {name: columns[name] for name in frame.column_names})

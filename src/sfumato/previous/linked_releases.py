@@ -19,11 +19,10 @@ from sfumato.hierarchy.base import Label
 from sfumato.models import ROW, Linkage
 from sfumato.policy import ColumnReference, DataSource, Policy, PreviousRelease, Role, ValueCondition, read_reference
 from sfumato.previous.taxonomy import Taxonomy, label_paths
-from sfumato.table import Table, column_names, read
-from sfumato.table.formats import format_of
-from sfumato.table.guard import unguarded
-from sfumato.table.head import head_of
-from sfumato.table.read import digest
+from sfumato.table import Table, column_names, read_table
+from sfumato.table.csv_reader import read_csv_head
+from sfumato.table.files import file_digest, file_format
+from sfumato.table.formula_guard import unguard_formula
 
 InconsistencyRule = tuple[ValueCondition, ValueCondition]
 """No record that meets the one condition belongs to the same person as one that meets the other."""
@@ -53,7 +52,7 @@ class EarlierRelease:
         coded = encode_column(self.table, column)
         if not (self.csv or {}).get("guarded"):
             return coded
-        return replace(coded, texts=tuple(None if text is None else unguarded(text) for text in coded.texts))
+        return replace(coded, texts=tuple(None if text is None else unguard_formula(text) for text in coded.texts))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -244,21 +243,21 @@ def read_earlier_release(previous: PreviousRelease, source: DataSource) -> Earli
     encoding = previous.encoding or ("utf-8" if guarded else source.encoding)
     plain = DataSource(path, previous.separator, null, encoding)
     names = column_names(path, plain)
-    kind = format_of(path).name
+    kind = file_format(path).name
     if kind not in _FORMATS:
         raise DataError(f"{path.name} is {kind}; save {key} as CSV or Parquet, as it was published")
     try:
-        table = read(path, _policy_for_all(names, plain))
+        table = read_table(path, _policy_for_all(names, plain))
     except DataError as error:
         raise DataError(f"{key}: {error}") from None
     if guarded:
-        names = [unguarded(name) for name in names]
+        names = [unguard_formula(name) for name in names]
         table = replace(table, arrow=table.arrow.rename_columns(names))
     csv = None
     if kind == "CSV":
-        csv = {"separator": head_of(path, plain).separator, "null": list(null), "guarded": guarded}
+        csv = {"separator": read_csv_head(path, plain).separator, "null": list(null), "guarded": guarded}
         csv |= {} if plain.encoding == "utf-8" else {"encoding": plain.encoding}
-    return EarlierRelease(previous.name, path, table.rows, digest(path), tuple(names), table, csv)
+    return EarlierRelease(previous.name, path, table.rows, file_digest(path), tuple(names), table, csv)
 
 
 def _null_by_manifest(path: Path) -> tuple[str, ...] | None:

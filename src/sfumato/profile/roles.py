@@ -9,14 +9,21 @@ from dataclasses import dataclass, replace
 
 from sfumato.page.words import percent
 from sfumato.policy import Role
-from sfumato.profile.facts import Facts
-from sfumato.profile.kinds import Kind
-from sfumato.profile.signs import is_few, is_flag, is_key, is_secret, is_sequence, names_rows, repeats
-from sfumato.profile.vocabulary import Concept
+from sfumato.profile.column_facts import ColumnFacts, ColumnKind
+from sfumato.profile.vocabulary import Concept, split_name
+
+_SURE_RANK = 2
+"""Ranks up to this are of columns that can be nothing but numbers of persons."""
+
+_NAMING_CONCEPTS = {"name", "online", "national-id", "household"}
+"""What names somebody even where it is a word, and there are few of them."""
+
+_GENERALIZED_CONCEPTS = {"postal", "birth", "time", "town"}
+"""What may have a value of its own in every row and is still to be generalized."""
 
 
 @dataclass(frozen=True)
-class Guess:
+class RoleGuess:
     """A role, the reason for it, whether somebody should look at it, and how well the column names persons.
 
     `person` is 0 for columns that do not, and else smaller the better they do.
@@ -28,137 +35,178 @@ class Guess:
     person: int = 0
 
     @property
-    def brief(self) -> str:
+    def short_reason(self) -> str:
         """The beginning of the reason, for a table.
 
-        >>> Guess(Role.QUASI, "nothing says what it is; others may know it").brief
+        >>> RoleGuess(Role.QUASI, "nothing says what it is; others may know it").short_reason
         'nothing says what it is'
         """
         return re.split("[;:.,] ", self.reason, maxsplit=1)[0]
 
 
-def guesses(columns: tuple[Facts, ...]) -> dict[str, Guess]:
-    """A role for every column; of those that name persons in several rows, the best is the individual column."""
-    found = {facts.name: guess(facts) for facts in columns}
-    repeated = [facts for facts in columns if _repeated(facts, found[facts.name])]
+def guess_roles(columns: tuple[ColumnFacts, ...]) -> dict[str, RoleGuess]:
+    """Guess a role for every column; of those that name persons in several rows, the best is the individual column."""
+    guesses = {facts.name: guess_role(facts) for facts in columns}
+    repeated = [facts for facts in columns if _repeats_persons(facts, guesses[facts.name])]
     if not repeated:
-        return found
-    best = min(repeated, key=lambda facts: (found[facts.name].person, facts.values.missing))
+        return guesses
+    best = min(repeated, key=lambda facts: (guesses[facts.name].person, facts.values.missing))
     rows = best.values.present / best.values.distinct
-    reason = f"{found[best.name].reason}, and has {rows:.1f} rows for each: the rows of one person"
-    found[best.name] = Guess(Role.INDIVIDUAL, reason, check=True, person=found[best.name].person)
+    reason = f"{guesses[best.name].reason}, and has {rows:.1f} rows for each: the rows of one person"
+    guesses[best.name] = replace(guesses[best.name], role=Role.INDIVIDUAL, reason=reason, check=True)
+    short_name = best.name if len(best.name) <= 40 else best.name[:39] + "…"
     for facts in repeated:
         if facts is not best:
-            again = f"{found[facts.name].reason}; names the persons of '{_short(best.name)}' once more"
-            found[facts.name] = replace(found[facts.name], role=Role.IDENTIFIER, reason=again)
-    return found
+            again = f"{guesses[facts.name].reason}; names the persons of '{short_name}' once more"
+            guesses[facts.name] = replace(guesses[facts.name], role=Role.IDENTIFIER, reason=again)
+    return guesses
 
 
-def _repeated(facts: Facts, guess: Guess) -> bool:
-    """Whether a column names persons in several rows each; of a few persons only where nothing else can be meant."""
-    sure = guess.person <= _SURE or facts.format is not None
-    return bool(guess.person) and repeats(facts, sure=sure)
+def _repeats_persons(facts: ColumnFacts, guess: RoleGuess) -> bool:
+    """Tell whether a column names persons in several rows each; few persons only where nothing else can be meant."""
+    sure = guess.person <= _SURE_RANK or facts.format is not None
+    return bool(guess.person) and _repeats(facts, sure=sure)
 
 
-def guess(facts: Facts) -> Guess:
-    """The role of one column by itself."""
+def guess_role(facts: ColumnFacts) -> RoleGuess:
+    """Guess the role of one column by itself: by its name, by the look of its values, by how many there are."""
     if not facts.readable:
-        return Guess(Role.IDENTIFIER, "its type cannot be published; left out", check=True)
-    if facts.kind is Kind.EMPTY:
-        return Guess(Role.IDENTIFIER, "it has no value; left out")
-    named = _by_name(facts)
-    formed = _by_format(facts)
-    for known in (named, formed):
-        if known is not None and known.role is Role.IDENTIFIER:
-            return known
-    if facts.kind is Kind.TEXT:
-        return Guess(Role.IDENTIFIER, "free text can say anything, names included; left out", check=True)
-    return _alone(facts) or named or formed or _unknown(facts)
+        return RoleGuess(Role.IDENTIFIER, "its type cannot be published; left out", check=True)
+    if facts.kind is ColumnKind.EMPTY:
+        return RoleGuess(Role.IDENTIFIER, "it has no value; left out")
+    by_name, by_format = _guess_by_name(facts), _guess_by_format(facts)
+    for guess in (by_name, by_format):
+        if guess is not None and guess.role is Role.IDENTIFIER:
+            return guess
+    if facts.kind is ColumnKind.TEXT:
+        return RoleGuess(Role.IDENTIFIER, "free text can say anything, names included; left out", check=True)
+    return _guess_by_frequencies(facts) or by_name or by_format or _guess_unknown(facts)
 
 
-def _by_name(facts: Facts) -> Guess | None:
-    """What the name says, where the values do not contradict."""
-    said = facts.meaning
-    if said.person and (said.number or not is_flag(facts)):
-        return Guess(Role.IDENTIFIER, "the name says that it names persons", person=1)
-    if said.concept is None:
-        return _by_number(facts) if said.number else None
-    return _by_concept(facts, said.concept)
-
-
-def _by_number(facts: Facts) -> Guess | None:
-    """A number or key: of rows where all differ, of persons where they repeat and are many."""
-    key = is_key(facts)
-    if names_rows(facts) or (key and facts.values.distinct == facts.values.present > 1):
-        return Guess(Role.IDENTIFIER, "the name says a number or key, and nearly every row has its own", check=True)
-    if key and repeats(facts):
-        return Guess(Role.IDENTIFIER, "the name says a number or key", check=True, person=9)
+def _guess_by_name(facts: ColumnFacts) -> RoleGuess | None:
+    """Guess by what the name says, where the values do not contradict."""
+    meaning = facts.name_meaning
+    if meaning.names_persons and (meaning.is_number or not _is_flag(facts)):
+        return RoleGuess(Role.IDENTIFIER, "the name says that it names persons", person=1)
+    if meaning.concept is not None:
+        return _guess_by_concept(facts, meaning.concept)
+    if not meaning.is_number:
+        return None
+    # A number or key: of rows where all differ, of persons where they repeat and are many.
+    is_key = _is_key(facts)
+    if _names_rows(facts) or (is_key and facts.values.distinct == facts.values.present > 1):
+        return RoleGuess(Role.IDENTIFIER, "the name says a number or key, and nearly every row has its own", check=True)
+    if is_key and _repeats(facts):
+        return RoleGuess(Role.IDENTIFIER, "the name says a number or key", check=True, person=9)
     return None
 
 
-def _by_concept(facts: Facts, concept: Concept) -> Guess:
-    """The role of what the name is about, unless the values say otherwise."""
-    role, reason = Role(concept.role), f"the name says {concept.said}"
-    if role is Role.IDENTIFIER and concept.key not in _NAMES and is_few(facts):
+def _guess_by_concept(facts: ColumnFacts, concept: Concept) -> RoleGuess:
+    """Take the role of what the name is about, unless the values say otherwise."""
+    role, reason = concept.role, f"the name says {concept.description}"
+    if role is Role.IDENTIFIER and concept.key not in _NAMING_CONCEPTS and _has_few_words(facts):
         few = f"{reason}, but {facts.values.distinct} values in so many rows name nobody"
-        return Guess(Role.QUASI, few, check=True)
-    if role is Role.SENSITIVE and facts.kind is Kind.DATE:
-        return Guess(Role.QUASI, f"{reason}, but it holds dates, which others may know", check=True)
-    if role is Role.SENSITIVE and names_rows(facts):
+        return RoleGuess(Role.QUASI, few, check=True)
+    if role is Role.SENSITIVE and facts.kind is ColumnKind.DATE:
+        return RoleGuess(Role.QUASI, f"{reason}, but it holds dates, which others may know", check=True)
+    if role is Role.SENSITIVE and _names_rows(facts):
         reason += "; nearly every row has its own value, so that whoever knows one finds the row"
-    if concept.key == "name" and repeats(facts):
-        return Guess(
+    if concept.key == "name" and _repeats(facts):
+        return RoleGuess(
             role, f'{reason}, and repeats: where it is one person\'s, role = "individual" counts persons', check=True
         )
-    return Guess(role, reason, check=role is Role.SENSITIVE, person=concept.person)
+    return RoleGuess(role, reason, check=role is Role.SENSITIVE, person=concept.person)
 
 
-def _by_format(facts: Facts) -> Guess | None:
+def _guess_by_format(facts: ColumnFacts) -> RoleGuess | None:
     form = facts.format
     if form is None:
         return None
-    return Guess(Role(form.role), f"the values look like {form.said}", check=True, person=form.person)
+    return RoleGuess(form.role, f"the values look like {form.description}", check=True, person=form.person)
 
 
-def _alone(facts: Facts) -> Guess | None:
-    """A column in which nearly every row has a value of its own, or all the same."""
-    if is_secret(facts):
-        return _secret_of_all(facts)
-    words = facts.kind in {Kind.CATEGORY, Kind.CODE} and facts.concept not in _EXPECTED
-    if words and names_rows(facts):
-        return Guess(Role.IDENTIFIER, "nearly every row has a value of its own", check=True)
-    if facts.meaning.concept is None and is_sequence(facts):
-        return Guess(Role.IDENTIFIER, "whole numbers, a different one in every row, as a count of rows", check=True)
-    if facts.values.distinct == 1 and not facts.values.missing:
-        return Guess(Role.QUASI, "the same in every row, so that it costs nothing")
+def _guess_by_frequencies(facts: ColumnFacts) -> RoleGuess | None:
+    """Guess the role of a column in which nearly every row has a value of its own, or all the same."""
+    values, concept, form = facts.values, facts.name_meaning.concept, facts.format
+    is_constant = values.distinct == 1 and not values.missing
+    if (concept is not None and concept.role is Role.SENSITIVE) or (form is not None and form.role is Role.SENSITIVE):
+        if not is_constant:
+            return None
+        reason = (
+            "sensitive and the same in every row: who is in the table has it, and no requirement can hide that; "
+            "left out"
+        )
+        return RoleGuess(Role.IDENTIFIER, reason, check=True)
+    is_word = facts.kind in {ColumnKind.CATEGORY, ColumnKind.CODE} and facts.concept not in _GENERALIZED_CONCEPTS
+    if is_word and _names_rows(facts):
+        return RoleGuess(Role.IDENTIFIER, "nearly every row has a value of its own", check=True)
+    if concept is None and _is_sequence(facts):
+        return RoleGuess(Role.IDENTIFIER, "whole numbers, a different one in every row, as a count of rows", check=True)
+    if is_constant:
+        return RoleGuess(Role.QUASI, "the same in every row, so that it costs nothing")
     return None
 
 
-def _secret_of_all(facts: Facts) -> Guess | None:
-    if facts.values.distinct > 1 or facts.values.missing:
-        return None
-    why = "sensitive and the same in every row: who is in the table has it, and no requirement can hide that; left out"
-    return Guess(Role.IDENTIFIER, why, check=True)
-
-
-def _unknown(facts: Facts) -> Guess:
+def _guess_unknown(facts: ColumnFacts) -> RoleGuess:
     apart = percent(facts.values.separation)
-    return Guess(
+    return RoleGuess(
         Role.QUASI,
         f"nothing says what it is; others may know it, and it tells {apart} of all pairs of rows apart",
         check=True,
     )
 
 
-_SURE = 2
-"""Ranks of columns that can be nothing but numbers of persons."""
+# Signs in the values: whether they are few, all different, or repeat as persons do.
 
-_NAMES = {"name", "online", "national-id", "household"}
-"""What names somebody even where it is a word, and there are few of them."""
+_FEW = 12
+"""So few words in many rows are rather kinds of something than names of it."""
 
-_EXPECTED = {"postal", "birth", "time", "town"}
-"""What may have a value of its own in every row and is still to be told less exactly."""
+_FLAGS = 3
+"""So few are answers: yes, no and unknown."""
+
+_MANY_ROWS = 20
+"""In fewer rows values may all differ by chance."""
+
+_REPEATED = 1.05
+"""Rows for each value from which on a column of persons is one with several rows per person."""
+
+_KEY_WORDS = {"id", "number", "no", "nr", "num", "key", "nummer", "numero", "uid", "pk", "identifier", "identifiant"}
+"""Names of columns that say nothing but that they number something."""
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else name[:39] + "…"
+def _has_few_words(facts: ColumnFacts, most: int = _FEW) -> bool:
+    """Tell whether the values are a few words in many rows; numbers and addresses name somebody, however few."""
+    values = facts.values
+    if values.distinct > most or values.distinct**2 >= values.present:
+        return False
+    return values.distinct <= 2 or not values.any_match("[0-9@]")
+
+
+def _is_flag(facts: ColumnFacts) -> bool:
+    """Tell whether the values are answers, as to whether somebody is a student."""
+    return _has_few_words(facts, _FLAGS)
+
+
+def _names_rows(facts: ColumnFacts) -> bool:
+    """Tell whether nearly every row has a value of its own, and not by chance."""
+    values = facts.values
+    return values.present >= _MANY_ROWS and values.distinct >= 0.9 * values.present
+
+
+def _is_key(facts: ColumnFacts) -> bool:
+    """Tell whether a column is called a key and its values are many, as persons are, not few, as departments are."""
+    return facts.values.distinct**2 >= facts.values.present and _KEY_WORDS.issuperset(split_name(facts.name))
+
+
+def _is_sequence(facts: ColumnFacts) -> bool:
+    """Tell whether the values are whole numbers that all differ and leave hardly a gap."""
+    numbers, values = facts.type.numbers, facts.values
+    if numbers is None or not numbers.whole or values.present < _MANY_ROWS:
+        return False
+    return values.distinct == values.present and numbers.high - numbers.low < 1.5 * values.distinct
+
+
+def _repeats(facts: ColumnFacts, *, sure: bool = False) -> bool:
+    """Tell whether values have several rows each and are many, as persons are; or few, where they are `sure` to be."""
+    values = facts.values
+    return values.present >= _REPEATED * values.distinct and (sure or values.distinct**2 >= values.present)

@@ -10,7 +10,7 @@ from sfumato.queries.entry import Entry
 from sfumato.queries.files import Raw
 from sfumato.queries.kinds import converted, kind_of
 from sfumato.queries.labels import read_labels
-from sfumato.table.guard import unguarded
+from sfumato.table.formula_guard import unguard_formula
 
 _CODES = {"UTINYINT": 1 << 8, "USMALLINT": 1 << 16, "UINTEGER": 1 << 32}
 _TEXTS = frozenset({"string", "large_string", "string_view"})
@@ -55,7 +55,7 @@ def _number_cells(raw: Raw, column: Column) -> int:
 def _load_labels(raw: Raw, entry: Entry, column: Column) -> Column:
     """A column of labels: what each stands for is read from its text and its entry."""
     found = raw.connection.execute(f"SELECT CAST(r AS VARCHAR) FROM n{column.place} ORDER BY {column.code}").fetchall()
-    leaves = read_labels(entry, [unguarded(text) if raw.guarded and text else text for (text,) in found])
+    leaves = read_labels(entry, [unguard_formula(text) if raw.guarded and text else text for (text,) in found])
     if leaves.unclear is not None:
         return replace(column, unclear=leaves.unclear)
     parts = {

@@ -10,7 +10,7 @@ import duckdb
 
 from sfumato.errors import DataError
 from sfumato.queries.database import pattern, quoted
-from sfumato.table.guard import unguarded
+from sfumato.table.formula_guard import unguard_formula
 
 _LINE, _LONG_LINE = 2_000_000, 200_000_000
 _OPTIONS = (
@@ -84,7 +84,7 @@ def _header(path: Path) -> tuple[str, ...]:
         raise DataError(f"{path.name} cannot be read: {error}") from None
     if not first:
         raise DataError(f"{path.name} is empty; it was changed after publication")
-    return tuple(unguarded(cell) for cell in first)
+    return tuple(unguard_formula(cell) for cell in first)
 
 
 def _schema(path: Path) -> tuple[str, ...]:

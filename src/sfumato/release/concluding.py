@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.release import manifest
 from sfumato.release.earlier import intersected
-from sfumato.table.read import digest
+from sfumato.table.files import file_digest
 from sfumato.verifier.files import SUMMARY
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def conclude(release: "Release", stage: Path, account: Account, record: Account)
     account["privacy"] = manifest.public_findings(release.verdict, release.recoding)
     account["summary"] = _page(release, public / SUMMARY, account)
     write_json(public / "manifest.json", account)
-    found = _found(release) | {"manifest_sha256": digest(public / "manifest.json")}
+    found = _found(release) | {"manifest_sha256": file_digest(public / "manifest.json")}
     write_json(private / "audit.json", record | found)
     (private / "report.html").write_text(report(release), encoding="utf-8")
     for path in private.iterdir():
@@ -57,7 +57,7 @@ def _page(release: "Release", path: Path, account: Account) -> dict[str, str]:
     columns = [table.columns for table in release.tables.values()]
     page = summary(account, dict(zip(account["files"], columns, strict=True)))
     path.write_text(page, encoding="utf-8")
-    return {"file": path.name, "sha256": digest(path)}
+    return {"file": path.name, "sha256": file_digest(path)}
 
 
 def _found(release: "Release") -> Account:

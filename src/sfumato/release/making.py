@@ -16,8 +16,8 @@ from sfumato.release.release import Release
 from sfumato.release.tables import layout, publish
 from sfumato.release.timing import timed
 from sfumato.split import anatomy, lossy_join
-from sfumato.table import Table, from_frame, read, repeats
-from sfumato.table.read import digest
+from sfumato.table import Table, find_repeated_identifiers, from_frame, read_table
+from sfumato.table.files import file_digest
 
 if TYPE_CHECKING:
     from sfumato.previous import LinkedReleases
@@ -57,13 +57,13 @@ def prepare(
     with ThreadPoolExecutor(2) as pool:
         with timed(seconds, "read"):
             table = _table(data, rules)
-            repeated = pool.submit(repeats, table, rules)
+            repeated = pool.submit(find_repeated_identifiers, table, rules)
             encoded = encode(table, rules) if encoded is None else encoded
             check_names(rules, encoded.individual)
         with timed(seconds, "search"):
             number = len(layout(rules, table.arrow.column_names))
             drawn = pool.submit(Drawn.for_tables, encoded, Randomness(rules.search.seed), number, key)
-            hashed = pool.submit(digest, table.path) if table.path else None
+            hashed = pool.submit(file_digest, table.path) if table.path else None
             star = _star(encoded, rules) if rules.linkage else None
             recoding = _recoded(encoded, rules, star, progress)
     with timed(seconds, "recode"):
@@ -97,7 +97,7 @@ def _table(data: Any, policy: Policy) -> Table:
         return from_frame(data, policy)
     if path is None:
         raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
-    return read(path, policy)
+    return read_table(path, policy)
 
 
 def _path(data: Any, policy: Policy) -> Path | None:

@@ -22,8 +22,8 @@ from sfumato.release.promised import requirements
 from sfumato.release.published import Published
 from sfumato.release.tables import class_id, reveals
 from sfumato.release.telling import tellings
-from sfumato.table.guard import guarded
-from sfumato.table.read import digest
+from sfumato.table.files import file_digest
+from sfumato.table.formula_guard import guard_formula
 from sfumato.verifier import Verdict
 
 _LISTED = 200
@@ -104,7 +104,7 @@ def draft(
         ],
         **({"chosen_labels": [asdict(one) for one in told]} if told else {}),
         **({"csv": csv} if policy.publish.format == "csv" else {}),
-        "files": {path.name: {"sha256": digest(path), "bytes": path.stat().st_size} for path in files.values()},
+        "files": {path.name: {"sha256": file_digest(path), "bytes": path.stat().st_size} for path in files.values()},
     }
 
 
@@ -143,7 +143,9 @@ def written_null(policy: Policy) -> str:
     >>> written_null(Some(source=Some(null=("a,b", "=x", "?"))))
     '?'
     """
-    fit = (text for text in policy.source.null if text == guarded(text) and not re.search(r'[",\r\n]|^\s|\s$', text))
+    fit = (
+        text for text in policy.source.null if text == guard_formula(text) and not re.search(r'[",\r\n]|^\s|\s$', text)
+    )
     return next(fit, "")
 
 

@@ -18,7 +18,7 @@ from sfumato.recode import Labels, Recoding
 from sfumato.release.cells import Cells
 from sfumato.release.pseudonyms import Key, pseudonyms
 from sfumato.table import Table
-from sfumato.table.frames import restore
+from sfumato.table.frames import restore_frame
 
 _ADDRESSED = (1 << 31) - 1
 
@@ -70,7 +70,7 @@ class Published:
 
     def native(self) -> Any:
         """The table as the kind that came in."""
-        return restore(self.table, self.arrow, self.recoded)
+        return restore_frame(self.table, self.arrow, self.recoded)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

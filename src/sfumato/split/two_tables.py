@@ -25,8 +25,8 @@ from sfumato.errors import DataError, listing
 from sfumato.policy import load
 from sfumato.recode import Recoding
 from sfumato.recode.recoding import labels_at
-from sfumato.table import read
-from sfumato.table.guard import guarded, unguarded
+from sfumato.table import read_table
+from sfumato.table.formula_guard import guard_formula, unguard_formula
 
 NAME_THE_ORIGINAL = "name the table that this release was made from"
 
@@ -107,17 +107,17 @@ def column_names_of_role(manifest: Mapping[str, Any], role: str) -> list[str]:
 def read_published_columns(path: Path, manifest: Mapping[str, Any], names: list[str]) -> dict[str, CodedColumn]:
     """Read columns of a published file as codes, without the guard against formulas."""
     csv = "csv" in manifest
-    written = {guarded(name) if csv else name: name for name in names}
+    written = {guard_formula(name) if csv else name: name for name in names}
     others = [column["name"] for column in manifest["columns"] if column.get("table", path.name) == path.name]
     quasi, identifier = {"role": "quasi", "hierarchy": "suppress"}, {"role": "identifier"}
-    columns = {guarded(name) if csv else name: identifier for name in others} | dict.fromkeys(written, quasi)
+    columns = {guard_formula(name) if csv else name: identifier for name in others} | dict.fromkeys(written, quasi)
     data = {"null": [manifest["csv"]["null"]], "separator": ","} if csv else {}
     rules = load({"data": data, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 1}]})
-    table = read(path, rules)
+    table = read_table(path, rules)
     published = {}
     for there, name in written.items():
         column = encode_column(table, there)
-        texts = tuple(unguarded(text) if csv and text is not None else text for text in column.texts)
+        texts = tuple(unguard_formula(text) if csv and text is not None else text for text in column.texts)
         published[name] = replace(column, name=name, texts=texts)
     return published
 

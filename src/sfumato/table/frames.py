@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sfumato.errors import DataError
 from sfumato.policy import Policy
-from sfumato.table.base import Table, check_columns, check_rows, check_types, plain_text, wanted
+from sfumato.table.table import Table, cast_text_views, check_columns, check_rows, check_types, columns_to_read
 
 _KINDS = {
     ("pandas", "DataFrame"): "pandas",
@@ -21,7 +21,7 @@ _KINDS = {
 
 
 def from_frame(frame: Any, policy: Policy) -> Table:
-    """A table from a pandas, polars, Arrow or DuckDB object; a pandas index is left behind.
+    """Make a table from a pandas, polars, Arrow or DuckDB object; a pandas index is left behind.
 
     >>> import pyarrow
     >>> from sfumato.policy import load
@@ -32,57 +32,40 @@ def from_frame(frame: Any, policy: Policy) -> Table:
     >>> from_frame(pyarrow.table({"sex": ["f", "m"]}), policy).rows
     2
     """
-    kind = kind_of(frame)
-    names = _names(frame, kind)
+    kind = frame_kind(frame)
+    names = list(frame.column_names if kind == "arrow" else frame.columns)
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong:
+        raise DataError(f"column names must be text, not {wrong[0]!r}; rename it")
     check_columns(names, policy)
-    columns = wanted(policy, names)
-    arrow = arrow_of(frame, kind, columns)
+    columns = columns_to_read(policy, names)
+    arrow = frame_to_arrow(frame, kind, columns)
     check_rows(arrow)
     check_types(arrow.schema, columns)
-    return Table(plain_text(arrow), kind=kind, native=frame)
+    return Table(cast_text_views(arrow), kind=kind, native=frame)
 
 
-def kind_of(frame: Any) -> str:
-    """``pandas``, ``polars``, ``duckdb`` or ``arrow``."""
-    for kind in type(frame).__mro__:
-        known = _KINDS.get((kind.__module__.split(".")[0].lstrip("_"), kind.__name__))
-        if known:
-            return known
+def frame_kind(frame: Any) -> str:
+    """Tell whether a frame is of ``pandas``, ``polars``, ``duckdb`` or ``arrow``."""
+    for base in type(frame).__mro__:
+        kind = _KINDS.get((base.__module__.split(".")[0].lstrip("_"), base.__name__))
+        if kind:
+            return kind
     raise DataError(
         f"a {type(frame).__name__} is not a table that can be anonymized; hand in a pandas or polars DataFrame, "
         "an Arrow table, a DuckDB relation or a path"
     )
 
 
-def restore(table: Table, published: Any, recoded: frozenset[str]) -> Any:
-    """The published table, an Arrow one, as the kind that came in.
-
-    It is made of the verified cells alone: from what came in only the types are taken, never a value. Values that Arrow
-    holds for one (``None`` and ``nan``, 1.0 and 1.00) would tell rows of a class apart, and the caller may have changed
-    the frame since.
-    """
-    return {"pandas": _pandas, "polars": _polars, "duckdb": _duckdb}.get(table.kind, _as_is)(
-        table.native, published, recoded
-    )
+def first_frame_rows(frame: Any, kind: str, rows: int) -> Any:
+    """Take the first rows of a frame, as a frame of the same kind."""
+    return frame.slice(0, rows) if kind == "arrow" else frame.limit(rows) if kind == "duckdb" else frame.head(rows)
 
 
-def _as_is(native: Any, published: Any, recoded: frozenset[str]) -> Any:
-    del native, recoded
-    return published
-
-
-def _names(frame: Any, kind: str) -> list[str]:
-    names = list(frame.column_names if kind == "arrow" else frame.columns)
-    wrong = [name for name in names if not isinstance(name, str)]
-    if wrong:
-        raise DataError(f"column names must be text, not {wrong[0]!r}; rename it")
-    return names
-
-
-def arrow_of(frame: Any, kind: str, columns: list[str]) -> Any:
-    """The columns as Arrow; where that fails, the first column that cannot be is named, and none of its cells."""
+def frame_to_arrow(frame: Any, kind: str, columns: list[str]) -> Any:
+    """Convert columns to Arrow; where that fails, the first column that cannot be is named, and none of its cells."""
     try:
-        return _CONVERT[kind](frame, columns)
+        return _TO_ARROW[kind](frame, columns)
     except _NOT_ARROW:
         wrong = next(name for name in columns if not _converts(frame, kind, name))
         raise DataError(
@@ -93,39 +76,46 @@ def arrow_of(frame: Any, kind: str, columns: list[str]) -> Any:
 
 def _converts(frame: Any, kind: str, name: str) -> bool:
     try:
-        _CONVERT[kind](frame, [name])
+        _TO_ARROW[kind](frame, [name])
     except _NOT_ARROW:
         return False
     return True
 
 
-def _from_pandas(frame: Any, columns: list[str]) -> Any:
+def _pandas_to_arrow(frame: Any, columns: list[str]) -> Any:
     return pa.Table.from_pandas(frame[columns], preserve_index=False).replace_schema_metadata()
 
 
-def _from_duckdb(frame: Any, columns: list[str]) -> Any:
-    return frame.select(*(_quoted(name) for name in columns)).to_arrow_table()
+def _duckdb_to_arrow(frame: Any, columns: list[str]) -> Any:
+    return frame.select(*(_quote_name(name) for name in columns)).to_arrow_table()
 
 
 _NOT_ARROW = (pa.ArrowException, TypeError, ValueError, OverflowError)
-_CONVERT: dict[str, Callable[[Any, list[str]], Any]] = {
+_TO_ARROW: dict[str, Callable[[Any, list[str]], Any]] = {
     "arrow": lambda frame, columns: frame.select(columns),
-    "pandas": _from_pandas,
+    "pandas": _pandas_to_arrow,
     "polars": lambda frame, columns: frame.select(columns).to_arrow(),
-    "duckdb": _from_duckdb,
+    "duckdb": _duckdb_to_arrow,
 }
 
 
-def first_rows(frame: Any, kind: str, rows: int) -> Any:
-    """The first rows of a frame, as one of the same kind."""
-    return frame.slice(0, rows) if kind == "arrow" else frame.limit(rows) if kind == "duckdb" else frame.head(rows)
+def restore_frame(table: Table, published: Any, recoded: frozenset[str]) -> Any:
+    """Convert the published table, an Arrow one, to the kind of object that came in.
+
+    It is made of the verified cells alone: from what came in only the types are taken, never a value. Values that Arrow
+    takes for one (``None`` and ``nan``, 1.0 and 1.00) would tell rows of a class apart, and the caller may have changed
+    the frame since. Columns that are `recoded` hold labels and keep no type.
+    """
+    if table.kind == "pandas":
+        return _to_pandas(table.native, published, recoded)
+    if table.kind == "polars":
+        return _to_polars(table.native, published, recoded)
+    if table.kind == "duckdb":
+        return _to_duckdb(table.native, published, recoded)
+    return published
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _pandas(frame: Any, published: Any, recoded: frozenset[str]) -> Any:
+def _to_pandas(frame: Any, published: Any, recoded: frozenset[str]) -> Any:
     import pandas as pd  # noqa: PLC0415 - only for those who have it
 
     def column(name: str) -> Any:
@@ -134,8 +124,8 @@ def _pandas(frame: Any, published: Any, recoded: frozenset[str]) -> Any:
             return cells.to_pandas()
         kind = frame[name].dtype
         if isinstance(kind, pd.CategoricalDtype):
-            held = set(cells.unique().to_pylist())
-            used = [value for value in kind.categories if value in held]
+            present = set(cells.unique().to_pylist())
+            used = [value for value in kind.categories if value in present]
             return pd.Series(pd.Categorical(cells.to_pandas(), categories=used, ordered=kind.ordered))
         if isinstance(kind, pd.ArrowDtype):
             return pd.Series(pd.array(cells, dtype=pd.ArrowDtype(cells.type)))
@@ -146,36 +136,43 @@ def _pandas(frame: Any, published: Any, recoded: frozenset[str]) -> Any:
     return pd.DataFrame({name: column(name) for name in published.column_names})
 
 
-def _polars(frame: Any, published: Any, recoded: frozenset[str]) -> Any:
+def _to_polars(frame: Any, published: Any, recoded: frozenset[str]) -> Any:
     import polars as pl  # noqa: PLC0415 - only for those who have it
 
     def column(name: str) -> Any:
         cells = pl.Series(name, pl.from_arrow(published.column(name)))
         kind = cells.dtype if name in recoded else frame[name].dtype
         if isinstance(kind, pl.Enum):
-            held = set(cells.cast(pl.String).unique().to_list())
-            kind = pl.Enum([category for category in kind.categories if category in held])
+            present = set(cells.cast(pl.String).unique().to_list())
+            kind = pl.Enum([category for category in kind.categories if category in present])
         return cells.cast(pl.String).cast(kind) if isinstance(kind, pl.Enum | pl.Categorical) else cells.cast(kind)
 
     return pl.DataFrame([column(name) for name in published.column_names])
 
 
-def _duckdb(relation: Any, published: Any, recoded: frozenset[str]) -> Any:
+def _to_duckdb(relation: Any, published: Any, recoded: frozenset[str]) -> Any:
     import duckdb  # noqa: PLC0415 - only for those who handed in a relation
 
     types = dict(zip(relation.columns, relation.types, strict=True))
-    cells = [
-        _quoted(name) if name in recoded else f"CAST({_quoted(name)} AS {_kind(types[name], published.column(name))})"
-        for name in published.column_names
-    ]
-    named = (f"{cell} AS {_quoted(name)}" for cell, name in zip(cells, published.column_names, strict=True))
-    return duckdb.from_arrow(published).select(*(duckdb.SQLExpression(cell) for cell in named))
+
+    def cast(name: str) -> str:
+        """Write the column as SQL; of an ENUM only the values that some row holds."""
+        if name in recoded:
+            return _quote_name(name)
+        kind = types[name]
+        if kind.id != "enum":
+            return f"CAST({_quote_name(name)} AS {kind})"
+        present = set(published.column(name).unique().to_pylist())
+        values = [value for value in dict(kind.children)["values"] if value in present]
+        return f"CAST({_quote_name(name)} AS ENUM({', '.join(_quote_text(value) for value in values)}))"
+
+    cells = (f"{cast(name)} AS {_quote_name(name)}" for name in published.column_names)
+    return duckdb.from_arrow(published).select(*(duckdb.SQLExpression(cell) for cell in cells))
 
 
-def _kind(kind: Any, column: Any) -> str:
-    """A DuckDB type in SQL; of an ENUM only the values that some row holds."""
-    if kind.id != "enum":
-        return str(kind)
-    held = set(column.unique().to_pylist())
-    values = [value for value in dict(kind.children)["values"] if value in held]
-    return "ENUM(" + ", ".join("'" + value.replace("'", "''") + "'" for value in values) + ")"
+def _quote_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _quote_text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -12,7 +12,7 @@ from sfumato.errors import DataError, InputError, did_you_mean, listing
 from sfumato.policy import Policy
 from sfumato.split import TwoTables, tables_from_files
 from sfumato.split.two_tables import NAME_THE_ORIGINAL, check_row_count, codes_in_original
-from sfumato.table import read
+from sfumato.table import read_table
 from sfumato.utility.labelled import labels_of_file
 from sfumato.utility.meaning import columns, meant
 from sfumato.utility.measure import Shown, Utility, measured
@@ -40,7 +40,7 @@ class Compared:
     def read(cls, public: Path, manifest: Mapping[str, Any], original: Path, *, policy: Policy) -> Self:
         """Read the files of a release, whose manifest was checked for form, and its original."""
         _check_columns(manifest, policy)
-        before, split = encode(read(original, policy), policy), "nss" in manifest
+        before, split = encode(read_table(original, policy), policy), "nss" in manifest
         after = tables_from_files(public, manifest) if split else labels_of_file(public / manifest["table"], manifest)
         entries = {column["name"]: column for column in manifest["columns"]}
         levels = {name: entry["level"] for name, entry in entries.items() if "level" in entry}

@@ -14,8 +14,7 @@ import pytest
 import sfumato as sf
 from sfumato.attack.intersect import intersect
 from sfumato.datasets import hospital
-from sfumato.datasets.adult import adult_folder
-from sfumato.datasets.adult_policies import LEFT_OUT
+from sfumato.datasets.adult import UNUSED_COLUMNS, adult_folder
 
 Makes = Callable[..., Path]
 
@@ -199,7 +198,7 @@ def test_adult(makes: Makes) -> None:
         one: {"role": "quasi", "hierarchy": str(folder / "hierarchies" / f"{one}.csv")} for one in quasi
     }
     columns["age"]["hierarchy"] = {"intervals": [5, 10, 20], "domain": [17, 90]}
-    columns |= {one: {"role": "identifier"} for one in LEFT_OUT} | {"occupation": {"role": "sensitive"}}
+    columns |= {one: {"role": "identifier"} for one in UNUSED_COLUMNS} | {"occupation": {"role": "sensitive"}}
     privacy = [{"model": "k-anonymity", "k": 3}, {"model": "distinct-l-diversity", "l": 3, "column": "occupation"}]
     searches = [{"name": name, "improve": False, "seed": 1} for name in ("top-down", "mondrian")]
     data = {"null": ["?"]}

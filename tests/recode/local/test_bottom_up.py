@@ -30,7 +30,7 @@ from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.run import posed
 from sfumato.recode.local.settle import settled
 from sfumato.recode.local.start import begun
-from sfumato.table import from_frame, read
+from sfumato.table import from_frame, read_table
 
 Opens = Callable[[Case], tuple[EncodedTable, Policy]]
 Poses = Callable[..., Problem]
@@ -286,7 +286,7 @@ def test_adult(l: int) -> None:  # noqa: E741 - the field's name
         pytest.skip("the Adult rows are not at hand; set SFUMATO_ADULT to their folder")
     rule = {"model": "distinct-l-diversity", "column": "salary-class", "l": l}
     policy = load(adult_policy(folder, k=9, also=[rule]))
-    problem = posed(encode(read(folder / "adult.csv", policy), policy), policy)
+    problem = posed(encode(read_table(folder / "adult.csv", policy), policy), policy)
     parts = bottom_up(problem)
     assert problem.holds(parts).all()
     assert parts.rows.sum() == 45_222

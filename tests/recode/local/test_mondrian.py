@@ -30,7 +30,7 @@ from sfumato.recode.local.run import posed
 from sfumato.recode.local.settle import settled
 from sfumato.recode.local.start import begun
 from sfumato.release import Release
-from sfumato.table import from_frame, read
+from sfumato.table import from_frame, read_table
 
 Algorithm = Callable[..., Parts]
 Columns = dict[str, list[str | None]]
@@ -262,6 +262,6 @@ def test_adult(sets: bool, most: float) -> None:
         if sets and column["role"] == "quasi":
             column["hierarchy"] = RANGES | {"domain": [17, 90]} if name == "age" else "sets"
     policy = load(document | {"algorithm": {"name": "mondrian"}})
-    problem = begun(posed(encode(read(folder / "adult.csv", policy), policy), policy))
+    problem = begun(posed(encode(read_table(folder / "adult.csv", policy), policy), policy))
     assert problem is not None
     assert problem.cost(mondrian(problem)) / problem.encoded.rows < most

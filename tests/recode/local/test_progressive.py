@@ -31,7 +31,7 @@ from sfumato.recode.local.progressive.removal import as_one
 from sfumato.recode.local.progressive.trunks import Trunks, bound, largest
 from sfumato.recode.local.run import posed
 from sfumato.recode.local.start import begun
-from sfumato.table import from_frame, read
+from sfumato.table import from_frame, read_table
 
 Opens = Callable[[Case], tuple[EncodedTable, Policy]]
 
@@ -306,7 +306,7 @@ def test_adult() -> None:
         pytest.skip("the Adult rows are not at hand; set SFUMATO_ADULT to their folder")
     rule = {"model": "alpha-deassociation", "column": "salary-class", "values": [">50K"], "alpha": 0.5}
     policy = load(adult_policy(folder, k=2, also=[rule]))
-    problem = posed(encode(read(folder / "adult.csv", policy), policy), policy)
+    problem = posed(encode(read_table(folder / "adult.csv", policy), policy), policy)
     parts = progressive(problem)
     assert problem.holds(parts).all()
     assert parts.groups > 5_000

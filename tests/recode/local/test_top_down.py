@@ -32,7 +32,7 @@ from sfumato.recode.local.top_down.split import Split
 from sfumato.recode.local.top_down.unspecialize import pushed, specialized
 from sfumato.recode.metrics import METRICS
 from sfumato.recode.optimal import optimal
-from sfumato.table import from_frame, read
+from sfumato.table import from_frame, read_table
 
 Opener = Callable[[Case], Any]
 Columns = dict[str, list[str]]
@@ -318,7 +318,7 @@ def test_adult() -> None:
     if folder is None:
         pytest.skip("ARX's Adult rows are not at hand; set SFUMATO_ADULT to the folder beside theirs")
     policy = load(adult_arx_policy(folder, plain="salary-class") | {"algorithm": {"name": "top-down"}})
-    problem = begun(posed(encode(read(folder / "adult.csv", policy), policy), policy))
+    problem = begun(posed(encode(read_table(folder / "adult.csv", policy), policy), policy))
     assert problem is not None
     parts = top_down(problem)
     check(problem, parts)

@@ -36,7 +36,7 @@ def definetti(
     from sfumato.attack.definetti import definetti as tried
     from sfumato.cli.folder import opened
     from sfumato.split import tables_from_files
-    from sfumato.table import read
+    from sfumato.table import read_table
 
     folder = opened(release, policy)
     if "nss" not in folder.manifest:
@@ -45,7 +45,7 @@ def definetti(
             "there is nothing to assign; name a release of form lossy-join or anatomy, or see sfumato risk"
         )
     tables = tables_from_files(folder.public, folder.manifest)
-    truth = Original.of_table(read(original, folder.policy), folder.policy)
+    truth = Original.of_table(read_table(original, folder.policy), folder.policy)
     found = tried(tables, truth, bounds(folder.policy, tables), effort=Effort(seed=seed))
     _show(found, as_json=as_json)
 

@@ -41,7 +41,7 @@ def minimality(
     from sfumato.attack.minimality.again import check_column, drawn, made_again, strict
     from sfumato.cli.folder import opened
     from sfumato.cli.printing import progress
-    from sfumato.table import read
+    from sfumato.table import read_table
 
     folder = opened(release, policy)
     rules = strict(folder.policy)
@@ -50,7 +50,7 @@ def minimality(
         found = drawn(release, rules, seed=seed, column=column)
     else:
         with progress(rules.recoder, quiet=as_json, verb="making it again") as bar:
-            encoded, recoding = made_again(release, read(original, rules), rules, progress=bar)
+            encoded, recoding = made_again(release, read_table(original, rules), rules, progress=bar)
         effort = Effort(worlds=worlds, slots=max(THOROUGH.slots, THOROUGH.slots // THOROUGH.worlds * worlds), seed=seed)
         found = tried(encoded, recoding, rules, effort=effort, column=column)
     _show(found, as_json=as_json)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.datasets import adult_policy, synthetic_adult, synthetic_adult_policy
-from sfumato.datasets.adult_policies import QUASI
+from sfumato.datasets.adult import QUASI_IDENTIFIERS
 from sfumato.encode import EncodedTable
 from sfumato.papers.rows import Rows
 from sfumato.policy import Policy
@@ -63,7 +63,7 @@ class Adult:
 
     def document(self, point: Point, algorithm: Algorithm) -> dict[str, Any]:
         """The policy of a run; attributes beyond the point's size are left out of table and release."""
-        rest = {name: {"role": "identifier"} for name in QUASI[point.size :]}
+        rest = {name: {"role": "identifier"} for name in QUASI_IDENTIFIERS[point.size :]}
         model = {"model": "alpha-k-anonymity", "k": point.k, "alpha": point.alpha, **_SALARY}
         search = {"name": algorithm.name, "metric": "distortion", "improve": algorithm.improve, "seed": 1}
         return {**self.policy, "columns": self.policy["columns"] | rest, "privacy": [model], "algorithm": search}

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.core.arrays import IntArray
 from sfumato.datasets import repeated
-from sfumato.datasets.repeated import ID
+from sfumato.datasets.repeated import PERSON_COLUMN
 from sfumato.papers.identity.points import COMMON, Point
 from sfumato.papers.occupations import SENSITIVE, Occupations
 from sfumato.release import Release, anonymize
@@ -30,14 +30,14 @@ class Experiment:
     def document(self, model: Mapping[str, Any], search: Mapping[str, Any]) -> dict[str, Any]:
         """A policy; common k-anonymity does not know of the individuals."""
         role = "identifier" if model["model"] == COMMON else "individual"
-        columns = {ID: {"role": role}, **self.adult.columns}
+        columns = {PERSON_COLUMN: {"role": role}, **self.adult.columns}
         return {"columns": columns, "privacy": [dict(model)], "algorithm": dict(search)}
 
     def measured(self, point: Point) -> dict[str, Any]:
         """The figures of a point's verified release."""
         table = self.table(point.rpi)
         release = anonymize(table, self.document(point.privacy, point.method.search))
-        rows, persons = groups_of(release.recoding.class_of, table.column(ID).to_numpy())
+        rows, persons = groups_of(release.recoding.class_of, table.column(PERSON_COLUMN).to_numpy())
         k = dict(point.keys).get("k", 0)
         return {
             **point.said,

@@ -1,0 +1,344 @@
+"""From a file to a policy that runs as it is: its text, with the reason for every line, and its hierarchy files."""
+
+import csv
+import io
+import os
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from textwrap import wrap
+from typing import Any
+
+from sfumato.errors import DataError, SfumatoError
+from sfumato.hierarchy import parse
+from sfumato.page.words import percent, plural
+from sfumato.policy import Role
+from sfumato.policy.toml_text import write_key, write_table, write_value
+from sfumato.profile.column_facts import ColumnFacts, ColumnKind
+from sfumato.profile.presets import Preset, find_preset
+from sfumato.profile.proposed_hierarchies import (
+    MOST_LINES,
+    SUPPRESS,
+    ProposedHierarchy,
+    propose_hierarchy,
+    propose_intervals,
+)
+from sfumato.profile.proposed_requirements import ProposedRequirement, choose_k, count_people, propose_requirements
+from sfumato.profile.roles import RoleGuess, guess_roles
+from sfumato.profile.table_profile import TableProfile, profile_table
+
+
+def propose(
+    path: str | os.PathLike[str], preset: str | None = None, *, policy: str | os.PathLike[str] = "policy.toml"
+) -> "Proposal":
+    """Profile a table and propose a policy for it; `policy` is where it is to stand, which its paths start from.
+
+    Raises a DataError where the file cannot be read or has nothing to publish, and Infeasible where the preset asks for
+    more people than the table has.
+    """
+    rule, profile, target = find_preset(preset), profile_table(Path(path)), Path(policy)
+    guesses = _decide_roles(profile, rule)
+    k, nulls = choose_k(rule, count_people(profile, guesses)[1]), ("", *profile.null)
+    hierarchies = {
+        facts.name: _choose_hierarchy(facts, guesses[facts.name], rule, k, nulls) for facts in profile.columns
+    }
+    listed = [name for name, hierarchy in hierarchies.items() if hierarchy and hierarchy.lines]
+    files = hierarchy_file_names(listed, hierarchies_folder(target).name)
+    columns = tuple(
+        ProposedColumn(facts, guesses[facts.name], hierarchies[facts.name], files.get(facts.name, ""))
+        for facts in profile.columns
+    )
+    quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
+    source = os.path.relpath(Path(path).resolve(), target.resolve().parent)
+    requirements = propose_requirements(profile, guesses, rule)
+    draft = PolicyDraft(profile, rule, columns, requirements, source, profile.count_unique(quasi))
+    contents = {
+        column.file: hierarchy_file_text(column.hierarchy) for column in columns if column.hierarchy and column.file
+    }
+    return Proposal(draft, draft.text(), contents)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Proposal:
+    """A policy to start from: its text, its hierarchy files by name, and what it was made of."""
+
+    draft: "PolicyDraft"
+    text: str
+    files: dict[str, str]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The policy as tables."""
+        return self.draft.document
+
+    @property
+    def decisions(self) -> int:
+        """How many lines somebody should look at."""
+        return self.draft.decisions
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``--json``: the profile and the decisions, and no value of any column."""
+        return {
+            "source": self.draft.source,
+            "rows": self.draft.profile.rows,
+            "preset": self.draft.preset.name or None,
+            "columns": [column.as_json() for column in self.draft.columns],
+            "privacy": [requirement.content for requirement in self.draft.requirements],
+            "unique_rows": self.draft.unique,
+            "decisions": self.decisions,
+        }
+
+
+def _decide_roles(profile: TableProfile, rule: Preset) -> dict[str, RoleGuess]:
+    """Guess the roles and let the preset change them; some column has to be a quasi-identifier."""
+    guesses = guess_roles(profile.columns)
+    guesses = {facts.name: rule.decide_role(facts, guesses[facts.name]) for facts in profile.columns}
+    if any(guess.role is Role.QUASI for guess in guesses.values()):
+        return guesses
+    sensitive = [facts for facts in profile.columns if guesses[facts.name].role is Role.SENSITIVE]
+    if not sensitive:
+        raise DataError(
+            f"{profile.path.name} has nothing to publish: every column names a person, is empty or is free text; "
+            "write a policy by hand if some of it is to be published"
+        )
+    first = min(sensitive, key=lambda facts: facts.values.distinct).name
+    reason = f"{guesses[first].reason}; a policy needs a quasi-identifier, and there is no other column"
+    return guesses | {first: replace(guesses[first], role=Role.QUASI, reason=reason, check=True)}
+
+
+def _choose_hierarchy(
+    facts: ColumnFacts, guess: RoleGuess, rule: Preset, k: int, nulls: tuple[str, ...]
+) -> ProposedHierarchy | None:
+    """Choose the hierarchy of a column, if it is to have one; it is tried on the values that it is for."""
+    numbers = facts.type.numbers
+    if guess.role is Role.SENSITIVE and numbers is not None:
+        # Distances between numbers need an order where there is none by itself: with missing values or decimal commas.
+        if numbers.style == "point" and not facts.values.missing:
+            return None
+        hierarchy = replace(propose_intervals(facts, nulls), reason="the order that distances are measured in")
+        return None if hierarchy.declaration == "suppress" else hierarchy
+    if guess.role is not Role.QUASI:
+        return None
+    hierarchy = rule.propose_hierarchy(facts) or propose_hierarchy(facts, k, nulls)
+    if _binds(hierarchy, facts, nulls):
+        return hierarchy
+    # what must not be told exactly is then not told at all
+    return replace(SUPPRESS, check=True, least=1) if hierarchy.least else SUPPRESS
+
+
+def _binds(hierarchy: ProposedHierarchy, facts: ColumnFacts, nulls: tuple[str, ...]) -> bool:
+    """Tell whether the hierarchy takes every value of the column; of very many values the profile is believed."""
+    if facts.values.distinct > MOST_LINES:
+        return True
+    texts = [*facts.values.to_list(), *([None] if facts.values.missing else [])]
+    with TemporaryDirectory() as folder:
+        declaration = hierarchy.declaration
+        if hierarchy.lines:
+            declaration = "hierarchy.csv"
+            Path(folder, declaration).write_bytes(hierarchy_file_text(hierarchy).encode())
+        try:
+            parse(declaration, folder=Path(folder), key="hierarchy").bind(texts, column=facts.name, nulls=nulls)
+        except SfumatoError:
+            return False
+    return True
+
+
+# The text of the policy.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProposedColumn:
+    """A column with its role, its hierarchy if it has one, and the name of that one's file."""
+
+    facts: ColumnFacts
+    guess: RoleGuess
+    hierarchy: ProposedHierarchy | None = None
+    file: str = ""
+
+    @property
+    def check(self) -> bool:
+        """Whether somebody should look at it."""
+        return self.guess.check or (self.hierarchy is not None and self.hierarchy.check)
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """What [columns] has of it."""
+        if self.hierarchy is None:
+            return {"role": str(self.guess.role)}
+        least = {"least": self.hierarchy.least} if self.hierarchy.least and self.guess.role is Role.QUASI else {}
+        return {"role": str(self.guess.role), "hierarchy": self.file or self.hierarchy.declaration, **least}
+
+    @property
+    def remark(self) -> str:
+        """Why the column is what it is: counts and reasons, and never a value."""
+        values, kind, hierarchy = self.facts.values, self.facts.kind, self.hierarchy
+        what = plural(values.distinct, f"{kind} value", f"different {kind} values")
+        if kind is ColumnKind.EMPTY:
+            what = "no values"
+        missing = f", {percent(values.missing / max(values.rows, 1))} missing" if values.missing else ""
+        mixed = "; most are numbers, but not all" if self.facts.type.mixed else ""
+        generalized = f"; {hierarchy.reason}" if hierarchy and hierarchy.reason else ""
+        return f"{'check: ' if self.check else ''}{self.guess.reason} ({what}{missing}{mixed}){generalized}"
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``--json``: what was found and decided, and no value."""
+        values = self.facts.values
+        return {
+            "name": self.facts.name,
+            "type": str(self.facts.kind),
+            "distinct": values.distinct,
+            "missing": values.missing,
+            "separation": round(values.separation, 6),
+            **self.entry,
+            "reason": self.guess.reason,
+            "check": self.check,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PolicyDraft:
+    """All that the text of a policy is made of."""
+
+    profile: TableProfile
+    preset: Preset
+    columns: tuple[ProposedColumn, ...]
+    requirements: list[ProposedRequirement]
+    source: str
+    unique: int
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The policy as tables."""
+        return {
+            "data": {"source": self.source, **self.profile.data_options},
+            "columns": {column.facts.name: column.entry for column in self.columns},
+            "privacy": [requirement.content for requirement in self.requirements],
+            "algorithm": {"name": "auto", "suppression": self.preset.suppression},
+            "publish": {"format": "csv"},
+        }
+
+    @property
+    def decisions(self) -> int:
+        """How many lines somebody should look at."""
+        of_the_file = bool(self.profile.encoding) + bool(self.profile.null)
+        checks = [*(column.check for column in self.columns), *(entry.check for entry in self.requirements)]
+        return of_the_file + sum(checks)
+
+    def text(self) -> str:
+        """Write the policy file; read as TOML it is the document, exactly."""
+        document = self.document
+        parts = [
+            self._opening(),
+            [*self._data_remarks(), *write_table("[data]", document["data"])],
+            self._columns(),
+            *self._requirements(),
+            [*self._algorithm_remarks(), *write_table("[algorithm]", document["algorithm"])],
+            write_table("[publish]", document["publish"]),
+        ]
+        text = "\n\n".join("\n".join(part) for part in parts) + "\n"
+        assert tomllib.loads(text) == document  # noqa: S101 - the text says what is meant
+        return text
+
+    def _opening(self) -> list[str]:
+        quasi = sum(column.guess.role is Role.QUASI for column in self.columns)
+        size = f"{plural(self.profile.rows, 'row')}, {plural(len(self.columns), 'column')}"
+        lines = comment(f"A policy to start from, written by sfumato init for {self.profile.path.name} ({size}).")
+        lines += comment(
+            f"{plural(self.decisions, 'decision needs', 'decisions need')} a human eye, marked 'check:'. Nothing here "
+            "was decided by somebody who knows the people."
+        )
+        if quasi:
+            share = percent(self.unique / self.profile.rows)
+            alike = f"{plural(quasi, 'quasi-identifier')} single out {share} of the rows as the table stands."
+            lines += comment(f"{alike} Each one costs precision in all others: leave out what nobody needs.")
+        if self.preset.name:
+            lines += ["#", *comment(f"Preset {self.preset.name}: {self.preset.title}.")]
+            lines += comment(f"Source: {self.preset.source}.")
+            lines += [line for remark in self.preset.remarks for line in comment(remark)]
+            lines += comment("What this policy does not do:")
+            lines += [line for remark in self.preset.not_done for line in comment(f"- {remark}", indent="  ")]
+        return lines
+
+    def _data_remarks(self) -> list[str]:
+        lines, encoding = [], self.profile.encoding
+        if encoding:
+            lines += comment(f"check: the file is not UTF-8 and was read as {encoding}; look at its accents.")
+        if self.profile.null:
+            lines += comment("check: these texts are read as missing.")
+        return lines
+
+    def _columns(self) -> list[str]:
+        lines = ["[columns]"]
+        for column in self.columns:
+            lines += comment(column.remark, indent="  ")
+            lines.append(f"{write_key(column.facts.name)} = {write_value(column.entry)}")
+        return lines
+
+    def _requirements(self) -> list[list[str]]:
+        tables = []
+        for requirement in self.requirements:
+            mark = "check: " if requirement.check else ""
+            tables.append([*comment(f"{mark}{requirement.reason}"), *write_table("[[privacy]]", requirement.content)])
+        has_sensitive = any(column.guess.role is Role.SENSITIVE for column in self.columns)
+        if not has_sensitive and self.preset.allows_sensitive:
+            remark = "No column looks sensitive. If one is, give it the role, and a requirement of its own."
+            tables[-1] += comment(remark)
+        return tables
+
+    def _algorithm_remarks(self) -> list[str]:
+        share = percent(self.preset.suppression)
+        drop = f"at most {share} of the rows may be dropped" if self.preset.suppression else "no row may be dropped"
+        return comment(f"auto takes the best of the local algorithms; {drop}.")
+
+
+_WIDTH = 112
+
+
+def comment(text: str, *, indent: str = "") -> list[str]:
+    r"""Write a comment in lines of a readable width; a sign that would end it, or that TOML forbids, becomes a blank.
+
+    >>> comment("two\nlines")
+    ['# two lines']
+    """
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    return [f"# {line}" for line in wrap(plain, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)]
+
+
+# Hierarchy files: their folder, their names, which every system takes, and their text.
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+_LONGEST_NAME = 60
+
+
+def hierarchies_folder(policy: Path) -> Path:
+    """Name the folder of a policy's hierarchies, beside it."""
+    return policy.parent / f"{policy.stem}-hierarchies"
+
+
+def hierarchy_file_names(names: Iterable[str], folder: str) -> dict[str, str]:
+    """Name a file for each column: with a name that every system takes, and no name twice, however letters are cased.
+
+    >>> hierarchy_file_names(["job", "Job", "Größe (cm)", "***"], "policy-hierarchies")["Größe (cm)"]
+    'policy-hierarchies/Gr_e_cm.csv'
+    """
+    paths: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        plain = _UNSAFE.sub("_", name).strip("_-")[:_LONGEST_NAME]
+        stem, number = (plain or "column").lower(), 1
+        while (numbered := stem if number == 1 else f"{stem}-{number}") in taken:
+            number += 1
+        taken.add(numbered)
+        # a stem is in the spelling of its column where no other has it
+        paths[name] = str(PurePosixPath(folder, f"{plain if plain.lower() == numbered else numbered}.csv"))
+    return paths
+
+
+def hierarchy_file_text(hierarchy: ProposedHierarchy) -> str:
+    """Write the file of a hierarchy, a line per value."""
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows(hierarchy.lines)
+    return out.getvalue()

@@ -1,0 +1,147 @@
+"""What the name of a column says it is about, by a vocabulary of seven languages.
+
+The words are data: ``vocabulary.toml`` beside this module, in English, German, French, Spanish, Italian, Portuguese and
+Dutch. A concept is something that columns are about, such as a date of birth or an income, with the role that a column
+of it is proposed to have.
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from sfumato.policy import Role
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_LONG = 6
+"""Phrases of so many letters are found inside of longer words."""
+
+
+@dataclass(frozen=True)
+class Concept:
+    """Something that columns are about: the role they are proposed to have, how to say it, and its phrases, sorted.
+
+    `person` ranks those that name a person well enough to tie rows together, 1 the best; 0 for all others.
+    """
+
+    key: str
+    role: Role
+    description: str
+    phrases: tuple[str, ...]
+    person: int = 0
+
+
+@dataclass(frozen=True)
+class NameMeaning:
+    """What a name says: a concept; that it names persons; that it is some number or key."""
+
+    concept: Concept | None = None
+    names_persons: bool = False
+    is_number: bool = False
+
+
+def interpret_name(name: str) -> NameMeaning:
+    """Find out what the name of a column says, in any of the languages.
+
+    >>> [interpret_name(name).concept.key for name in ("Geburtsdatum", "codePostal", "SALARIO_ANUAL", "e-mail", "Età")]
+    ['birth', 'postal', 'money', 'email', 'age']
+    >>> interpret_name("patient_id").names_persons, interpret_name("fnlwgt").concept
+    (True, None)
+    """
+    words = split_name(name)
+    people, numbers = _VOCABULARY.people, _VOCABULARY.numbers
+    of_people = any(word in people for word in words) and all(word in people or word in numbers for word in words)
+    compact = "".join(words)
+    if of_people or any(compact == who + how for who in people for how in numbers):  # patient id, kundennummer
+        return NameMeaning(names_persons=True, is_number=not people.issuperset(words))
+    concept = _find_concept(words)
+    return NameMeaning(concept, is_number=concept is None and bool(words) and words[-1] in numbers)
+
+
+def split_name(name: str) -> tuple[str, ...]:
+    """Split a name into its words, in lower case and without accents.
+
+    >>> split_name("Straße/Hausnr."), split_name("dateOfBirth"), split_name("zip3")
+    (('strasse', 'hausnr'), ('date', 'of', 'birth'), ('zip', '3'))
+    """
+    bare = unicodedata.normalize("NFKD", _HUMP.sub(" ", name).casefold())
+    letters = (letter if letter.isalnum() else " " for letter in bare if not unicodedata.combining(letter))
+    return tuple("".join(letters).split())
+
+
+def _find_concept(words: tuple[str, ...]) -> Concept | None:
+    """Find the first concept with a phrase in the name, unless the phrase is part of another's: estado civil."""
+    text, compact = f" {' '.join(words)} ", "".join(words)
+    matches: list[tuple[Concept, str]] = []
+    for concept in _VOCABULARY.concepts:
+        phrases = (
+            phrase
+            for phrase in concept.phrases
+            if f" {phrase} " in text or (len(short := phrase.replace(" ", "")) >= _LONG and short in compact)
+        )
+        if longest := max(phrases, key=len, default=""):
+            matches.append((concept, longest))
+    for concept, phrase in matches:
+        if not any(phrase != other and f" {phrase} " in f" {other} " for _, other in matches):
+            return concept
+    return None
+
+
+# The vocabulary file, checked when it is loaded.
+
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
+_PHRASE = re.compile(r"(?:[a-z]+|[0-9]+)(?: (?:[a-z]+|[0-9]+))*")
+_ROLES = {"identifier", "quasi", "sensitive"}
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words for people, words for numbers, and the concepts in the order in which they are tried."""
+
+    people: frozenset[str]
+    numbers: frozenset[str]
+    concepts: tuple[Concept, ...]
+
+
+def load_vocabulary(text: str) -> Vocabulary:
+    """Read and check a vocabulary.
+
+    Raises a ValueError for a word that no name could match, a language that is missing, or a concept with another key
+    or role than there are.
+    """
+    document = tomllib.loads(text)
+    concepts = tuple(_read_concept(table) for table in document.pop("concept"))
+    keys = [concept.key for concept in concepts]
+    twice = [key for key in keys if keys.count(key) > 1]
+    if twice:
+        raise ValueError(f"vocabulary: the concept {twice[0]} is there twice")
+    people, numbers = (_read_phrases(part, document.pop(part)) for part in ("people", "numbers"))
+    if document:
+        raise ValueError(f"vocabulary: {next(iter(document))} is no part of it")
+    return Vocabulary(frozenset(people), frozenset(numbers), concepts)
+
+
+def _read_concept(table: dict[str, Any]) -> Concept:
+    key, role, description = (table.pop(name, "") for name in ("key", "role", "description"))
+    person = table.pop("person", 0)
+    if role not in _ROLES or not key or not description or not isinstance(person, int):
+        raise ValueError(f"vocabulary: the concept {key!r} needs a key, a role of {sorted(_ROLES)} and a description")
+    return Concept(key, Role(role), description, _read_phrases(key, table), person)
+
+
+def _read_phrases(where: str, by_language: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """Read the words of all languages as one sorted list without repetitions."""
+    if set(by_language) != set(LANGUAGES):
+        raise ValueError(f"vocabulary: {where} needs words in each of {', '.join(LANGUAGES)}, and nothing else")
+    phrases = sorted({phrase for words in by_language.values() for phrase in words})
+    wrong = [phrase for phrase in phrases if not _PHRASE.fullmatch(phrase)]
+    if wrong:
+        raise ValueError(f"vocabulary: {where} has {wrong[0]!r}; write it in lower case and without accents")
+    return tuple(phrases)
+
+
+_VOCABULARY = load_vocabulary((files("sfumato.profile") / "vocabulary.toml").read_text(encoding="utf-8"))
+CONCEPTS = {concept.key: concept for concept in _VOCABULARY.concepts}

@@ -1,0 +1,95 @@
+"""Table: Arrow columns together with the object they came from, and the checks that every source has to pass."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.errors import DataError, did_you_mean, listing
+from sfumato.policy import Policy, Role
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """The columns that a policy may use, as Arrow, and the object they came from.
+
+    `kind` is ``file``, ``arrow``, ``pandas``, ``polars`` or ``duckdb``. `native` is what the caller handed in, ``None``
+    for a file, whose place is `path`. `schema` has the types of the source where `arrow` holds its text as codes.
+    """
+
+    arrow: Any
+    kind: str = "file"
+    native: Any = None
+    path: Path | None = None
+    schema: Any = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.arrow.num_rows)
+
+    def type_of(self, name: str) -> Any:
+        """Look up the Arrow type that a column has in the source."""
+        return (self.schema or self.arrow.schema).field(name).type
+
+
+def columns_to_read(policy: Policy, names: list[str]) -> list[str]:
+    """List the columns that are read at all, in the table's order: identifiers are never read."""
+    return [name for name in names if policy.columns[name].role is not Role.IDENTIFIER]
+
+
+def cast_text_views(table: Any) -> Any:
+    """Turn Arrow's views of text into text, which more of Arrow's functions accept."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string_view(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(pa.large_string()))
+    return table
+
+
+def check_columns(names: list[str], policy: Policy) -> None:
+    """Refuse a table whose columns are not exactly those that the policy gives a role."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"column names stand twice in the table: {listing(twice)}; rename one of each")
+    missing = [name for name in policy.columns if name not in names]
+    if missing:
+        hint = did_you_mean(missing[0], names) or "; name the table that the policy is for"
+        raise DataError(f"columns of the policy are not in the table: {listing(missing)}{hint}")
+    unlisted = [name for name in names if name not in policy.columns]
+    if unlisted:
+        raise DataError(
+            f"columns without a role: {listing(unlisted)}; give each one in [columns], "
+            'role = "identifier" to leave it out'
+        )
+
+
+def check_types(schema: Any, columns: list[str]) -> None:
+    """Refuse columns whose type has no text of its own, such as lists and objects, or cannot be written."""
+    for name in columns:
+        kind = schema.field(name).type
+        if not _is_publishable(kind.value_type if pa.types.is_dictionary(kind) else kind):
+            raise DataError(
+                f"column '{name}' holds {kind}, which cannot be published; "
+                "turn it into text, numbers or dates, or give it the role identifier"
+            )
+
+
+def _is_publishable(kind: Any) -> bool:
+    types = pa.types
+    if types.is_float16(kind) or types.is_interval(kind):
+        return False
+    is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return bool(is_text or types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind))
+
+
+def check_rows(table: Any) -> None:
+    """Refuse an Arrow table without rows."""
+    if table.num_rows == 0:
+        raise no_rows_error()
+
+
+def no_rows_error() -> DataError:
+    """Say that a table has no rows."""
+    return DataError("the table has no rows; there is nothing to publish")
