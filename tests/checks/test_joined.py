@@ -11,7 +11,7 @@ from sfumato.checks.joined import ROW, Joined, Plain, achieved, anonymity, holds
 from sfumato.checks.joined_case import JoinedCase, random_joined_case
 from sfumato.checks.joined_rules import Tables
 from sfumato.checks.joined_trees import random_tree
-from sfumato.hierarchy.parse import parse
+from sfumato.hierarchy import parse
 
 SEX = {"m": ("m", "known", "*"), "f": ("f", "known", "*"), "known": ("known", "*"), None: (None, "*")}
 

@@ -1,5 +1,7 @@
-"""Intervals: labels, edges, codings, domains and what is refused."""
+"""Intervals: labels, edges, codings, domains and what is refused; and that labels of ranges read back."""
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import HierarchyError, PolicyError
 from sfumato.hierarchy import Intervals
+from sfumato.hierarchy.intervals import read_range, write_range
 
 
 def paths(spec: Intervals, *values: str | None) -> list[list[str | None]]:
@@ -173,3 +176,40 @@ def test_refusals(keys: dict[str, Any], key: str, message: str) -> None:
 def test_widths_nest_as_decimals() -> None:
     """0.3 is three times 0.1, though not in binary floats."""
     assert paths(Intervals([0.1, 0.3]), "0.65") == [["[0.6, 0.7)", "[0.6, 0.9)"]]
+
+
+bounds = st.integers(-(10**6), 10**6)
+
+
+@given(bounds, bounds, st.sampled_from([1, 10, 1000]), st.booleans(), st.data())
+def test_ranges_read_back(one: int, other: int, scale: int, closed: bool, data: st.DataObject) -> None:
+    """A range reads back with exactly its bounds, however it is written, and no range begins with a minus."""
+    low, high = min(one, other), max(one, other) + (not closed)
+    whole = scale == 1 and not closed and data.draw(st.booleans())
+    label = write_range(low, high, scale=scale, whole=whole, closed=closed)
+    found = read_range(label)
+    assert found.low == Fraction(low, scale)
+    if whole and found.closed:
+        assert found.high == high - 1
+    else:
+        assert (found.high, found.closed) == (Fraction(high, scale), closed)
+    assert not label.startswith("-") or found.low == found.high
+    assert found.covers(Fraction(low, scale))
+    assert not found.covers(Fraction(low, scale) - Fraction(1, 7))
+
+
+@given(bounds, st.sampled_from([1, 100]))
+def test_open_ranges_read_back(end: int, scale: int) -> None:
+    """A range that is open at one end reads back as one."""
+    below, above = write_range(-math.inf, end, scale=scale), write_range(end, math.inf, scale=scale)
+    assert read_range(below) == (-math.inf, Fraction(end, scale), False)
+    assert read_range(above) == (Fraction(end, scale), math.inf, False)
+    assert not below.startswith("-")
+    assert not above.startswith("-")
+
+
+@pytest.mark.parametrize("label", ["", "a", "1-", "[1, 2", "<", "+", "{1, 2}", "1e5", "[1 ,2)"])
+def test_what_is_no_range(label: str) -> None:
+    """Any other text is refused."""
+    with pytest.raises(ValueError, match="not a range"):
+        read_range(label)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.hierarchy import parse
-from sfumato.hierarchy.file import File
+from sfumato.hierarchy.hierarchy_file import File
 from sfumato.profile.column_facts import ColumnFacts, infer_type
 from sfumato.profile.column_values import ColumnValues
 from sfumato.profile.proposal import hierarchy_file_text

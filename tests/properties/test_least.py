@@ -24,7 +24,7 @@ from sfumato.checks.tables import METRICS
 from sfumato.cli.main import _run
 from sfumato.encode import encode
 from sfumato.errors import Infeasible
-from sfumato.matching.labels import Side, fitting
+from sfumato.labels.label_overlap import DescribedLabels, find_overlap
 from sfumato.policy.options import RECODERS
 from sfumato.recode import recode
 from sfumato.release import prepare
@@ -184,10 +184,10 @@ def test_the_files_say_the_same(safe: dict[str, Any], tmp_path: Path, capsys: py
 def test_a_value_that_must_not_be_told_may_be_under_any_label() -> None:
     """Who looks somebody up by a finer value than a release lists is told that all its labels fit; of others, which."""
     entry = {"least": 1, "covers": {"*": ["100", "606", "000"]}}
-    shown = Side(["100", "000", "*"], entry)
-    found = fitting(Side(["10001", "100", "000"], {}), shown)
+    shown = DescribedLabels(["100", "000", "*"], entry)
+    found = find_overlap(DescribedLabels(["10001", "100", "000"], {}), shown)
     assert found is not None
-    assert found.rows(np.arange(3)).tolist() == [[True] * 3, [True, False, True], [False, True, True]]
+    assert found.overlaps(np.arange(3)).tolist() == [[True] * 3, [True, False, True], [False, True, True]]
 
 
 def test_a_label_that_is_a_value_below(tmp_path: Path, rules: Rules) -> None:

@@ -379,7 +379,7 @@ def test_too_many_dimensions(tmp_path: Path) -> None:
 
 def test_strange_labels(tmp_path: Path) -> None:
     """Labels and values that the original does not lead to are named, in levels, ranges and sets alike."""
-    from sfumato.utility.queries.covers import cover
+    from sfumato.labels.covered_values import find_covered_codes
 
     table = pa.table({"q": ["1", "2"], "illness": ["a", "b"]})
     for hierarchy, label in (("suppress", "3"), ({"ranges": True}, "3-9"), ({"ranges": True}, "x"), ("sets", "{1, 3}")):
@@ -389,7 +389,7 @@ def test_strange_labels(tmp_path: Path) -> None:
         with pytest.raises(
             DataError, match="column 'q' of the release holds labels that the original does not lead to"
         ):
-            cover(encoded.quasi[0], ["*", label], None)
+            find_covered_codes(encoded.quasi[0], ["*", label], None)
 
 
 def test_recode_is_measured_as_lossy_and_as_labels(tmp_path: Path) -> None:

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from sfumato.errors import PolicyError, did_you_mean
-from sfumato.hierarchy.base import ROOT, Branch, Hierarchy, Label, build, refuse
-from sfumato.hierarchy.paths import climb
+from sfumato.hierarchy.hierarchy import ROOT, Branch, Hierarchy, Label, build, label_paths, refuse_values
 
 _SIDES = ("right", "left")
 
@@ -48,41 +47,36 @@ class Mask:
         if self.mask not in _SIDES:
             hint = did_you_mean(str(self.mask), _SIDES)
             raise PolicyError(f'must be "right" or "left", not {self.mask!r}{hint}', key="mask")
-        if self.length is not None:
-            _check_length(self.length)
+        length: object = self.length
+        if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
+            raise PolicyError(f"must be a whole number of at least 1, not {length!r}", key="length")
 
-    def bind(
-        self,
-        values: Sequence[Label],
-        *,
-        column: str,
-        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
-    ) -> Hierarchy:
-        """A level for each character of the longest value, or of `length`.
+    def bind(self, values: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> Hierarchy:
+        """Make a level for each character of the longest value, or of `length`.
 
         >>> Mask("left").bind(["ab", "cb"], column="code").labels[1]
         ('*b',)
         """
-        self._check([value for value in values if value is not None], column)
-        height = self.length or max([1, *(len(value) for value in values if value is not None)])
-        levels = [[value and self._masked(value, stars) for value in values] for stars in range(1, height)]
+        texts = [value for value in values if value is not None]
+        # A star in a value could not be told from a masked character: two values might meet and part again.
+        starred, remedy = [text for text in texts if ROOT in text], "mend them, or give a file as its hierarchy"
+        refuse_values(starred, column=column, fault="has '*' in", remedy=remedy)
+        long = [text for text in texts if self.length is not None and len(text) > self.length]
+        fault = f"longer than the {self.length} characters of its mask"
+        refuse_values(long, column=column, fault=fault, remedy="raise length, or mend them")
+        height = self.length or max([1, *map(len, texts)])
+        levels = [[value and self._label(value, stars) for value in values] for stars in range(1, height)]
         return build([values, *levels])
 
-    def paths(
-        self,
-        labels: Sequence[Label],
-        *,
-        column: str,  # noqa: ARG002 - nothing can go wrong that would have to name it
-        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
-    ) -> list[Branch | None]:
-        """The stars of a label tell its level, and one more is set on each level above.
+    def paths(self, labels: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> list[Branch | None]:
+        """Tell a label's level by its stars, and set one more on each level above.
 
         Without a length the path ends in the first ``*``, as it would if all values were as long as this one.
 
         >>> Mask("right").paths(["435*", "4*50", "*"], column="zip")
         [('435*', '43**', '4***', '*'), None, ('*',)]
         """
-        return climb(labels, self._path, null=(*[None] * (self.length or 1), ROOT))
+        return label_paths(labels, self._path, null=(*[None] * (self.length or 1), ROOT))
 
     def _path(self, label: str) -> Branch | None:
         stem = label.rstrip(ROOT) if self.mask == "right" else label.lstrip(ROOT)
@@ -93,26 +87,53 @@ class Mask:
             return None
         # Without a length the stars stand for characters, whichever; with one there may have been none.
         value = stem if self.length else label.replace(ROOT, "0")
-        return (*(self._masked(value, level) for level in range(stars, height)), ROOT)
+        return (*(self._label(value, level) for level in range(stars, height)), ROOT)
 
-    def _check(self, values: Sequence[str], column: str) -> None:
-        # A star in a value could not be told from a masked character: two values might meet and part again.
-        starred = [value for value in values if ROOT in value]
-        refuse(starred, column=column, fault="has '*' in", remedy="mend them, or give a file as its hierarchy")
-        long = [value for value in values if self.length is not None and len(value) > self.length]
-        fault = f"longer than the {self.length} characters of its mask"
-        refuse(long, column=column, fault=fault, remedy="raise length, or mend them")
+    def _label(self, value: str, stars: int) -> Label:
+        """Write the label of a value; without a length one that is all stars is the root.
 
-    def _masked(self, value: str, stars: int) -> str:
-        if self.length is None:
-            kept = len(value) - stars
-            if kept <= 0:
-                return ROOT  # as its own length would tell, and as the root: a longer value elsewhere changes nothing
-        else:
-            kept = min(self.length - stars, len(value))
-        return value[:kept] + ROOT * stars if self.mask == "right" else ROOT * stars + value[len(value) - kept :]
+        So its label is that which its own length gives, and a longer value elsewhere in the column changes nothing.
+        """
+        if self.length is None and stars >= len(value):
+            return ROOT
+        return mask_text(value, stars, side=self.mask, length=self.length)
 
 
-def _check_length(value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise PolicyError(f"must be a whole number of at least 1, not {value!r}", key="length")
+def mask_text(value: str, stars: int, *, side: str, length: int | None) -> str | None:
+    """Star out so many characters of a value; ``None`` where it has fewer.
+
+    >>> mask_text("4350", 1, side="right", length=None), mask_text("ab", 3, side="right", length=None)
+    ('435*', None)
+    >>> mask_text("I21", 2, side="right", length=5), mask_text("ab", 1, side="left", length=None)
+    ('I21**', '*b')
+    """
+    kept = len(value) - stars if length is None else min(length - stars, len(value))
+    if kept < 0:
+        return None
+    return ROOT * stars + value[len(value) - kept :] if side == "left" else value[:kept] + ROOT * stars
+
+
+class MaskedText(NamedTuple):
+    """The values under a masked label: they begin with `stem`, and have `shortest` to `longest` characters.
+
+    Where the left side is masked, values and stem are written backwards.
+    """
+
+    stem: str
+    shortest: int
+    longest: int
+
+
+def read_masked(label: str, *, side: str, length: int | None) -> MaskedText:
+    """Read a masked label, or a value that is not masked.
+
+    With a length a label as long as that may be of a shorter value. A shorter label has no character but those of its
+    stem, as ``I21*`` of length 5 is the label of I21 alone.
+
+    >>> read_masked("435*", side="right", length=None), read_masked("435***", side="right", length=6)
+    (MaskedText(stem='435', shortest=4, longest=4), MaskedText(stem='435', shortest=3, longest=6))
+    """
+    stem = (label[::-1] if side == "left" else label).rstrip(ROOT)
+    if length is None or len(stem) == len(label):
+        return MaskedText(stem, len(label), len(label))
+    return MaskedText(stem, len(stem), length if len(label) == length else len(stem))

@@ -1,20 +1,43 @@
-"""Columns without fixed levels: the algorithm chooses ranges or sets, and publishes those."""
+r"""Columns without fixed levels: the algorithm chooses ranges or sets, and publishes those.
 
-from collections.abc import Sequence
+The label of a range is written and read as in `intervals`. That of a set is ``{Bern, Thun}``, a value itself, or ``*``
+for all values. Members are in the order of their text, NULL last as the bare word NULL, with a comma and a blank
+between them. In a member a backslash goes before each comma, brace and backslash, and before the text NULL. A value
+alone is published as it is, unless that would read as something else (it begins with a brace or is ``*``): then it is
+in braces.
+
+>>> write_set(["Thun", None, "a,b"]), read_set(write_set(["Thun", None, "a,b"]))
+('{Thun, a\\,b, NULL}', ('Thun', 'a,b', None))
+"""
+
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.core.numbers import read_decimal
 from sfumato.errors import PolicyError
-from sfumato.hierarchy.base import Hierarchy, Label, build, ranked, refuse
-from sfumato.hierarchy.exact import number, pair
-from sfumato.hierarchy.paths import Unlevelled
+from sfumato.hierarchy.hierarchy import ROOT, Branch, Hierarchy, Label, build, label_paths, rank_values, refuse_values
+from sfumato.hierarchy.intervals import policy_domain, policy_number, read_numbers
 
-Ratio = tuple[int, int]
+_SPECIAL = re.compile(r"[,{}\\]")
+_MEMBER = re.compile(r"((?:[^,\\]|\\.)*)(?:, |$)", re.DOTALL)
+_NULL = "NULL"
+
+
+class OpenEnded:
+    """The part of a Spec that kinds without fixed levels share: they have no taxonomy, and join no tables."""
+
+    def paths(self, labels: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> list[Branch | None]:
+        """Find the paths of ``*`` and NULL alone: ranges and sets overlap, so that no other label has one.
+
+        >>> OpenEnded().paths(["Bern", "{Bern, Thun}", "*", None], column="town")
+        [None, None, ('*',), (None, '*')]
+        """
+        return label_paths(labels, lambda _: None, null=(None, ROOT))
 
 
 @dataclass(frozen=True)
-class Ranges(Unlevelled):
+class Ranges(OpenEnded):
     """``{ ranges = true }``: numbers, published as ranges that the algorithm chooses.
 
     `domain` is the lowest and the highest number there can be, both included. `integers` says that values are whole
@@ -55,64 +78,81 @@ class Ranges(Unlevelled):
         if self.ranges is not True:
             raise PolicyError(f"must be true, not {self.ranges!r}", key="ranges")
         if self.domain is not None:
-            object.__setattr__(self, "domain", pair(self.domain, "domain"))
+            object.__setattr__(self, "domain", policy_domain(self.domain, "domain"))
         if not isinstance(self.integers, bool | None):
             raise PolicyError(f"must be true or false, not {self.integers!r}", key="integers")
-        if self.integers and any(number(end, "domain").denominator != 1 for end in self.domain or ()):
+        if self.integers and any(policy_number(end, "domain").denominator != 1 for end in self.domain or ()):
             raise PolicyError("must be whole numbers, since integers = true", key="domain")
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether ranges are of whole numbers: as declared, or as the declared domain suggests.
 
-        >>> Ranges().whole, Ranges(domain=(0, 9)).whole, Ranges(domain=(0, 9), integers=False).whole
+        >>> Ranges().is_whole, Ranges(domain=(0, 9)).is_whole, Ranges(domain=(0, 9), integers=False).is_whole
         (False, True, False)
         """
         if self.integers is not None:
             return self.integers
-        return self.domain is not None and all(number(end, "domain").denominator == 1 for end in self.domain)
+        return self.domain is not None and all(policy_number(end, "domain").denominator == 1 for end in self.domain)
 
-    def bind(
-        self,
-        values: Sequence[Label],
-        *,
-        column: str,
-        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
-    ) -> Hierarchy:
-        """The values and ``*``, with the place of each value among the numbers; NULL stands last."""
+    def bind(self, values: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> Hierarchy:
+        """Put the values under ``*``, and rank them as numbers, NULL last."""
         numbers, _ = self.numbers(values, column=column)
-        return build([values], ranks=ranked(values, numbers), places=len(values))
+        return build([values], ranks=rank_values(values, numbers), places=len(values))
 
     def numbers(self, values: Sequence[Label], *, column: str) -> tuple[list[int | None], int]:
-        """Each value as a whole number of equal small steps, exactly, and how many of them make one.
+        """Read each value as a whole number of equal small steps, exactly; and how many of these steps make 1.
 
         >>> Ranges().numbers(["1.5", None, "2"], column="ph")
         ([15, None, 20], 10)
         """
-        ratios = self._read(values, column)
-        ends = [number(end, "domain").as_integer_ratio() for end in self.domain or ()]
-        scale = _power({known[1] for known in (*ratios, *ends) if known})
-        numbers = [known and known[0] * (scale // known[1]) for known in ratios]
-        if ends:
-            low, high = (top * (scale // bottom) for top, bottom in ends)
+        ratios = read_numbers(values, column=column, whole=self.is_whole, form="ranges")
+        ends = [policy_number(end, "domain").as_integer_ratio() for end in self.domain or ()]
+        denominators, scale = {ratio[1] for ratio in (*ratios, *ends) if ratio}, 1
+        while any(scale % denominator for denominator in denominators):
+            scale *= 10  # the least power of ten that all of them divide
+        numbers = [ratio and ratio[0] * (scale // ratio[1]) for ratio in ratios]
+        domain = self.scaled_domain(scale)
+        if domain is not None:
+            low, high = domain
             outside = [
                 value for value, n in zip(values, numbers, strict=True) if n is not None and not low <= n <= high
             ]
-            refuse(outside, column=column, fault="outside of its domain", remedy="widen the domain, or mend them")
+            remedy = "widen the domain, or mend them"
+            refuse_values(outside, column=column, fault="outside of its domain", remedy=remedy)
         return numbers, scale
 
-    def _read(self, values: Sequence[Label], column: str) -> list[Ratio | None]:
-        ratios = [None if value is None else read_decimal(value) for value in values]
-        read = list(zip(values, ratios, strict=True))
-        strange = [value for value, known in read if value is not None and known is None]
-        refuse(strange, column=column, fault="not finite numbers", remedy="mend them, or declare their text as null")
-        broken = [value for value, known in read if known and known[1] != 1] if self.whole else []
-        refuse(broken, column=column, fault="not integers", remedy="say integers = false, for ranges as [35, 40)")
-        return ratios
+    def scaled_domain(self, scale: int) -> tuple[int, int] | None:
+        """Give the declared domain in steps of ``1 / scale``, if one is declared.
+
+        >>> Ranges(domain=(0, 2.5)).scaled_domain(10), Ranges().scaled_domain(10)
+        ((0, 25), None)
+        """
+        if self.domain is None:
+            return None
+        low, high = (int(policy_number(end, "domain") * scale) for end in self.domain)
+        return low, high
+
+
+def extent(numbers: Sequence[int], rows: Sequence[int], *, inner: bool) -> tuple[int, int]:
+    """Find the lowest and the highest of different numbers in order; `inner` leaves out the two extreme records.
+
+    This is the domain that losses of ranges are measured on where none is declared. The labels of a partition must
+    not depend on the lowest and the highest record, so neither may what chooses between them.
+
+    >>> extent([1, 20, 22, 90], [1, 1, 1, 1], inner=False), extent([1, 20, 22, 90], [1, 1, 1, 1], inner=True)
+    ((1, 90), (20, 22))
+    """
+    left = list(rows)
+    if inner and left:
+        left[0] -= 1
+        left[-1] -= 1
+    used = [number for number, count in zip(numbers, left, strict=True) if count > 0] if inner else numbers
+    return (used[0], used[-1]) if used else (0, 0)
 
 
 @dataclass(frozen=True)
-class Sets(Unlevelled):
+class Sets(OpenEnded):
     """``"sets"``: values without a tree, published as sets such as ``{Bern, Thun}``.
 
     >>> Sets().bind(["Bern", "Thun"], column="town").labels
@@ -125,24 +165,77 @@ class Sets(Unlevelled):
         "description": "No tree: the algorithm publishes sets of values, {Bern, Thun}.",
     }
 
-    def bind(
-        self,
-        values: Sequence[Label],
-        *,
-        column: str,  # noqa: ARG002 - nothing can go wrong that would have to name it
-        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
-    ) -> Hierarchy:
-        """The values and ``*``."""
+    def bind(self, values: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> Hierarchy:
+        """Put the values under ``*``."""
         return build([values])
 
 
-def _power(denominators: set[int]) -> int:
-    """The least power of ten that all of these divide; they are denominators of decimal numbers.
+def sort_members(values: Iterable[Label]) -> list[Label]:
+    """Put values in the order of their text, NULL last.
 
-    >>> _power({4, 5}), _power(set())
-    (100, 1)
+    >>> sort_members([None, "b", "a"])
+    ['a', 'b', None]
     """
-    power = 1
-    while any(power % denominator for denominator in denominators):
-        power *= 10
-    return power
+    return sorted(values, key=lambda value: (value is None, value or ""))
+
+
+def write_set(values: Iterable[Label]) -> Label:
+    """Write the label of one value or more.
+
+    >>> write_set(["b", "a"]), write_set(["a"])
+    ('{a, b}', 'a')
+    """
+    members = sort_members(values)
+    return write_single(members[0]) if len(members) == 1 else write_members(map(write_member, members))
+
+
+def write_member(value: Label) -> str:
+    r"""Write a value as it is in a set.
+
+    >>> write_member(None), write_member("NULL"), write_member("{a, b}")
+    ('NULL', '\\NULL', '\\{a\\, b\\}')
+    """
+    if value is None:
+        return _NULL
+    return f"\\{value}" if value == _NULL else _SPECIAL.sub(r"\\\g<0>", value)
+
+
+def write_members(members: Iterable[str]) -> str:
+    """Write a set of members that are written already.
+
+    >>> write_members(["Bern", "Thun"])
+    '{Bern, Thun}'
+    """
+    return f"{{{', '.join(members)}}}"
+
+
+def write_single(value: Label) -> Label:
+    r"""Write the label of a value alone.
+
+    >>> write_single("Bern"), write_single(None), write_single("*"), write_single("{a}")
+    ('Bern', None, '{*}', '{\\{a\\}}')
+    """
+    strange = value is not None and (value.startswith("{") or value == ROOT)
+    return write_members([write_member(value)]) if strange else value
+
+
+def read_set(label: Label) -> tuple[Label, ...]:
+    """Read the values that a label names, in its order; ``*`` names none. Raises ValueError where it is no label.
+
+    >>> read_set("{Bern, NULL}"), read_set("Bern"), read_set(None), read_set("*")
+    (('Bern', None), ('Bern',), (None,), ())
+    """
+    if label == ROOT:
+        return ()
+    if label is None or not (label.startswith("{") and label.endswith("}")):
+        return (label,)
+    members: list[Label] = []
+    text, end = label[1:-1], 0
+    while True:
+        match = _MEMBER.match(text, end)
+        if match is None:
+            raise ValueError(f"not a set: {label!r}")
+        members.append(None if match[1] == _NULL else re.sub(r"\\(.)", r"\1", match[1], flags=re.DOTALL))
+        if not match[0].endswith(", ") or match.end(1) == len(text):
+            return tuple(members)
+        end = match.end()

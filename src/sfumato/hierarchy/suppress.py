@@ -1,11 +1,10 @@
-"""The hierarchy of height 1: a value is told, or it is not."""
+"""The hierarchy of height 1: a value is published, or it is suppressed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.hierarchy.base import ROOT, Branch, Hierarchy, Label, build
-from sfumato.hierarchy.paths import climb
+from sfumato.hierarchy.hierarchy import ROOT, Branch, Hierarchy, Label, build, label_paths
 
 
 @dataclass(frozen=True)
@@ -22,30 +21,18 @@ class Suppress:
         "description": "The value itself or *, nothing in between.",
     }
 
-    def bind(
-        self,
-        values: Sequence[Label],
-        *,
-        column: str,  # noqa: ARG002 - nothing can go wrong that would have to name it
-        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
-    ) -> Hierarchy:
-        """Every value under ``*``.
+    def bind(self, values: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> Hierarchy:
+        """Put every value under ``*``.
 
         >>> Suppress().bind([None], column="sex").matrix.tolist()
         [[0, 0]]
         """
         return build([values])
 
-    def paths(
-        self,
-        labels: Sequence[Label],
-        *,
-        column: str,  # noqa: ARG002 - nothing can go wrong that would have to name it
-        nulls: Sequence[str] = ("",),  # noqa: ARG002 - only files have a line for NULL
-    ) -> list[Branch | None]:
-        """Any text is a value, but for ``*``.
+    def paths(self, labels: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> list[Branch | None]:
+        """Take any text for a value, but for ``*``.
 
         >>> Suppress().paths(["Male", "*"], column="sex")
         [('Male', '*'), ('*',)]
         """
-        return climb(labels, lambda text: (text, ROOT), null=(None, ROOT))
+        return label_paths(labels, lambda text: (text, ROOT), null=(None, ROOT))

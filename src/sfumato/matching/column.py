@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.arrays import BoolArray, Codes, IntArray
-from sfumato.matching.labels import Fitting
+from sfumato.labels.label_overlap import LabelOverlap
 
 Words = NDArray[np.uint64]
 
@@ -27,7 +27,7 @@ class Column:
     width: int
     lines: Codes
     labels: int
-    fits: Fitting
+    fits: LabelOverlap
 
     def words(self, start: int, end: int) -> Words:
         """For each of these people, the lines that fit by this column, a bit for each."""
@@ -35,7 +35,7 @@ class Column:
         if self.width * len(self.lines) <= _KEPT:
             return self._all[codes]
         used, place = np.unique(codes, return_inverse=True)
-        return packed(self.fits.rows(used.astype(np.int64))[:, self.lines])[place]
+        return packed(self.fits.overlaps(used.astype(np.int64))[:, self.lines])[place]
 
     def pairs(self, people: IntArray, lines: IntArray) -> BoolArray:
         """Whether people fit lines, pair by pair; values some at a time, where they have many labels."""
@@ -47,22 +47,22 @@ class Column:
         ends = np.searchsorted(known[order], np.arange(0, self.width + step, step))
         for start, (begin, end) in zip(range(0, self.width, step), pairwise(ends.tolist()), strict=True):
             some = order[begin:end]
-            rows = self.fits.rows(np.arange(start, min(start + step, self.width)))
+            rows = self.fits.overlaps(np.arange(start, min(start + step, self.width)))
             found[some] = rows[known[some].astype(np.int64) - start, shown[some]]
         return found
 
     @cached_property
     def only(self) -> IntArray | None:
         """For each value the one label that it fits, -1 where it fits none; nothing where some value fits several."""
-        return self.fits.only()
+        return self.fits.single_overlap()
 
     @cached_property
     def _told(self) -> BoolArray:
-        return self.fits.rows(np.arange(self.width))
+        return self.fits.overlaps(np.arange(self.width))
 
     @cached_property
     def _all(self) -> Words:
-        return packed(self.fits.rows(np.arange(self.width))[:, self.lines])
+        return packed(self.fits.overlaps(np.arange(self.width))[:, self.lines])
 
 
 def packed(found: BoolArray) -> Words:

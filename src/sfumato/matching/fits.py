@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.arrays import IntArray
+from sfumato.labels.label_overlap import DescribedLabels, find_overlap
 from sfumato.matching.column import Column, Words
-from sfumato.matching.labels import Side, fitting
 from sfumato.matching.lookup import Lookup, lookup
 from sfumato.matching.people import People
 from sfumato.matching.released import Released
@@ -104,7 +104,7 @@ class Fits:
 def column_of(people: People, release: Released, name: str) -> Column | None:
     """A column of both sides; nothing where labels do not tell what they stand for."""
     there, shown = people.known[name], release.quasi[name]
-    fits = fitting(people.side(name), Side(shown.texts, release.entry(name)))
+    fits = find_overlap(people.side(name), DescribedLabels(shown.texts, release.entry(name)))
     return None if fits is None else Column(there.codes, there.width, shown.codes, shown.width, fits)
 
 

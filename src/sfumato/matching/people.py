@@ -8,9 +8,9 @@ import numpy as np
 from sfumato.core.arrays import IntArray
 from sfumato.core.keys import pack_tuples
 from sfumato.encode import CodedColumn, encode_column
-from sfumato.matching.labels import Side
+from sfumato.labels.data_dictionary import Entry
+from sfumato.labels.label_overlap import DescribedLabels
 from sfumato.matching.released import Released
-from sfumato.queries.entry import Entry
 from sfumato.table import Table
 
 
@@ -38,9 +38,9 @@ class People:
         """How many persons there are."""
         return len(self.tuples)
 
-    def side(self, column: str) -> Side:
+    def side(self, column: str) -> DescribedLabels:
         """What is known in a column."""
-        return Side(self.known[column].texts, self.entries.get(column, {}))
+        return DescribedLabels(self.known[column].texts, self.entries.get(column, {}))
 
 
 def people_known(table: Table, quasi: Iterable[str], sensitive: Iterable[str]) -> People:

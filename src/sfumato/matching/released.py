@@ -7,8 +7,8 @@ from typing import Any
 from sfumato.core.arrays import IntArray
 from sfumato.core.classes import Histogram
 from sfumato.encode import CodedColumn
+from sfumato.labels.data_dictionary import Entry
 from sfumato.queries.account import Account
-from sfumato.queries.entry import Entry
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ from sfumato.core.classes import Histogram, count_values
 from sfumato.core.keys import mix_bits, number_tuples, pack_tuples
 from sfumato.core.segments import run_starts
 from sfumato.encode import CodedColumn, value_totals
-from sfumato.hierarchy.set_labels import write_set
+from sfumato.hierarchy.open_ended import write_set
+from sfumato.labels.data_dictionary import Entry
 from sfumato.matching.released import Released
 from sfumato.queries.account import Account
-from sfumato.queries.entry import Entry
 
 
 @dataclass(frozen=True, eq=False)

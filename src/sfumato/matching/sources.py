@@ -12,13 +12,12 @@ from sfumato.core.arrays import IntArray
 from sfumato.encode import CodedColumn, EncodedTable, encode_column
 from sfumato.errors import DataError
 from sfumato.hierarchy import Ranges
-from sfumato.matching.declared import declared
+from sfumato.labels.data_dictionary import Entry, entry_from_policy
 from sfumato.matching.outside import Options, check_names, names_of, table_of
 from sfumato.matching.released import Released, manifest_of, promised_k
 from sfumato.matching.shown import Shown
 from sfumato.policy import Policy, Role
 from sfumato.queries.account import Account, read_account
-from sfumato.queries.entry import Entry
 from sfumato.recode import Recoding
 from sfumato.split import tables_from_files, tables_from_recoding
 from sfumato.split.two_tables import column_names_of_role, read_published_columns
@@ -119,7 +118,7 @@ def _entry(name: str, column: CodedColumn | None, policy: Policy | None) -> Entr
     if policy is None or name not in policy.columns:
         return {"name": name, "role": "plain"}
     told = column is not None and policy.columns[name].role is Role.QUASI
-    return {**_plain(name, policy), **(declared(policy, name, column.texts) if told and column else {})}
+    return {**_plain(name, policy), **(entry_from_policy(policy, name, column.texts) if told and column else {})}
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,4 +133,4 @@ class _Recoded:
         labels = self.recoding.labels[name]
         means = isinstance(policy.columns[name].hierarchy, Ranges) and policy.publish.ranges == "means"
         form = {"form": "means"} if means and self.recoding.levels is None else {}
-        return {**_plain(name, policy), **declared(policy, name, labels.texts, level=labels.level), **form}
+        return {**_plain(name, policy), **entry_from_policy(policy, name, labels.texts, level=labels.level), **form}

@@ -15,7 +15,7 @@ from typing import Any
 from sfumato.encode import CodedColumn, EncodedTable, encode_column
 from sfumato.errors import DataError, PolicyError, did_you_mean, listing
 from sfumato.hierarchy import Spec
-from sfumato.hierarchy.base import Label
+from sfumato.hierarchy.hierarchy import Label
 from sfumato.models import ROW, Linkage
 from sfumato.policy import ColumnReference, DataSource, Policy, PreviousRelease, Role, ValueCondition, read_reference
 from sfumato.previous.taxonomy import Taxonomy, label_paths

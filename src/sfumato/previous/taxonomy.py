@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.errors import HierarchyError, listing
 from sfumato.hierarchy import Spec
-from sfumato.hierarchy.base import ROOT, Label
+from sfumato.hierarchy.hierarchy import ROOT, Label
 
 Path = tuple[Label, ...]
 """A label, its parent and so on to the root."""

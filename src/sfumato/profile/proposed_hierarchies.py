@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.arrow import numpy_numbers
 from sfumato.hierarchy import Intervals
-from sfumato.hierarchy.units import UNITS
+from sfumato.hierarchy.dates import UNITS
 from sfumato.profile.column_facts import ColumnFacts, ColumnKind
 from sfumato.profile.written_dates import WrittenDates, possible_months
 from sfumato.profile.written_numbers import (

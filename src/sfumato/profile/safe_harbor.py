@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pyarrow.compute as pc
 
-from sfumato.hierarchy.units import UNITS
+from sfumato.hierarchy.dates import UNITS
 from sfumato.profile.column_facts import ColumnFacts
 from sfumato.profile.proposed_hierarchies import (
     MOST_LINES,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import DataError, InputError
-from sfumato.queries.entry import Entry, is_sound
+from sfumato.labels.data_dictionary import Entry, is_valid_entry
 
 ONE_TABLE, TWO_TABLES = ("generalized",), ("lossy-join", "anatomy")
 _KINDS = frozenset({".csv", ".parquet"})
@@ -114,7 +114,7 @@ def _check_file(public: Path, name: str) -> None:
 
 def _columns(manifest: Entry, tables: Sequence[str]) -> tuple[Entry, ...]:
     entries = manifest.get("columns")
-    if not isinstance(entries, list) or not all(map(is_sound, entries)):
+    if not isinstance(entries, list) or not all(map(is_valid_entry, entries)):
         raise DataError(f"manifest.json has no proper 'columns': {_CHANGED}")
     names = [entry["name"] for entry in entries]
     if len(set(names)) < len(names):

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pyarrow as pa
 
 from sfumato.core.arrow import arrow_numbers
+from sfumato.labels.covered_values import find_covered_values
+from sfumato.labels.data_dictionary import Entry
 from sfumato.queries.column import Column
-from sfumato.queries.entry import Entry
 from sfumato.queries.files import Raw
 from sfumato.queries.kinds import converted, kind_of
-from sfumato.queries.labels import read_labels
 from sfumato.table.formula_guard import unguard_formula
 
 _CODES = {"UTINYINT": 1 << 8, "USMALLINT": 1 << 16, "UINTEGER": 1 << 32}
@@ -55,11 +55,11 @@ def _number_cells(raw: Raw, column: Column) -> int:
 def _load_labels(raw: Raw, entry: Entry, column: Column) -> Column:
     """A column of labels: what each stands for is read from its text and its entry."""
     found = raw.connection.execute(f"SELECT CAST(r AS VARCHAR) FROM n{column.place} ORDER BY {column.code}").fetchall()
-    leaves = read_labels(entry, [unguard_formula(text) if raw.guarded and text else text for (text,) in found])
+    leaves = find_covered_values(entry, [unguard_formula(text) if raw.guarded and text else text for (text,) in found])
     if leaves.unclear is not None:
         return replace(column, unclear=leaves.unclear)
     parts = {
-        column.code: arrow_numbers(leaves.owner),
+        column.code: arrow_numbers(leaves.label_of),
         column.value: leaves.values,
         column.size: arrow_numbers(leaves.sizes),
     }

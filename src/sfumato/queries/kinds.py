@@ -1,8 +1,8 @@
 """What a column holds, numbers or texts, and its cells as such in SQL."""
 
-from sfumato.queries.entry import Entry
+from sfumato.labels.covered_values import PLAIN_NUMBER, WHOLE_NUMBER
+from sfumato.labels.data_dictionary import Entry
 from sfumato.queries.files import Raw
-from sfumato.queries.labels.leaves import DECIMAL, WHOLE
 
 _WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
 _REAL = frozenset({"FLOAT", "DOUBLE", "UBIGINT", "HUGEINT", "UHUGEINT"})
@@ -23,7 +23,7 @@ def kind_of(raw: Raw, cells: str, entry: Entry) -> str:
     if entry.get("role") == "individual":
         return "VARCHAR"
     whole, plain, read = raw.connection.execute(
-        f"SELECT bool_and(regexp_full_match(r, '{WHOLE}')), bool_and(regexp_full_match(r, '{DECIMAL}')), "
+        f"SELECT bool_and(regexp_full_match(r, '{WHOLE_NUMBER}')), bool_and(regexp_full_match(r, '{PLAIN_NUMBER}')), "
         f"bool_and(TRY_CAST(r AS DOUBLE) IS NOT NULL) FROM {cells} WHERE r IS NOT NULL"
     ).fetchone()
     typed = entry.get("type", "").startswith(_TYPED) and read is not False

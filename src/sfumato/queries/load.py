@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sfumato.errors import DataError, listing
+from sfumato.labels.data_dictionary import Entry
 from sfumato.queries.account import Account
 from sfumato.queries.cells import load_column
 from sfumato.queries.column import Column
 from sfumato.queries.database import reading
-from sfumato.queries.entry import Entry
 from sfumato.queries.files import Raw, open_raw
 
 

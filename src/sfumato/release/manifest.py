@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato._version import __version__
-from sfumato.matching.declared import covers
+from sfumato.labels.data_dictionary import describe_labels
 from sfumato.policy import Policy, Role
 from sfumato.recode import Recoding
 from sfumato.release.audit import how_found
@@ -184,7 +184,7 @@ def _column(name: str, published: Published, recoding: Recoding, policy: Policy)
     assert isinstance(column, Cells)  # noqa: S101 - quasi-identifiers are always coded; this tells the type checker
     labels = column.values.cast("string").to_pylist()
     if name in published.recoded:  # otherwise labels are the values themselves
-        entry |= covers(policy.columns[name], labels, level=entry.get("level"), nulls=policy.source.null)
+        entry |= describe_labels(policy.columns[name], labels, level=entry.get("level"), nulls=policy.source.null)
     return entry | ({"labels": labels} if len(labels) <= _LISTED else {"different_labels": len(labels)})
 
 

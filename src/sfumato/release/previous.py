@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sfumato.hierarchy.base import Label
+from sfumato.hierarchy.hierarchy import Label
 from sfumato.policy import ValueCondition
 from sfumato.recode import Recoding
 from sfumato.verifier import Earlier

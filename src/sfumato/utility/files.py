@@ -9,15 +9,15 @@ import numpy as np
 
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import DataError, InputError, did_you_mean, listing
+from sfumato.labels.covered_values import unknown_labels
+from sfumato.labels.label_loss import find_losses, loss_arrays
 from sfumato.policy import Policy
 from sfumato.split import TwoTables, tables_from_files
 from sfumato.split.two_tables import NAME_THE_ORIGINAL, check_row_count, codes_in_original
 from sfumato.table import read_table
 from sfumato.utility.labelled import labels_of_file
-from sfumato.utility.meaning import columns, meant
 from sfumato.utility.measure import Shown, Utility, measured
 from sfumato.utility.queries import Answers, QueryErrors, Workload, draw, of_labels, of_two_tables, query_errors
-from sfumato.utility.queries.covers import misfit
 from sfumato.utility.queries.drawing import Progress
 
 
@@ -51,12 +51,12 @@ class Compared:
         written, shown = {column.name: column for column in self.after.quasi}, []
         for one in self.before.quasi:
             column, level = written[one.name], self.levels.get(one.name)
-            found = meant(one, column.texts, level, form=self.policy.publish.ranges)
+            found = find_losses(one, column.texts, level, form=self.policy.publish.ranges)
             strange = [text for text, told in zip(column.texts, found, strict=True) if told is None]
             if strange:
-                raise misfit(one.name, strange)
+                raise unknown_labels(one.name, strange)
             kept = np.bincount(column.codes, minlength=column.width)
-            shown.append(Shown(one, *columns(found), kept=kept))
+            shown.append(Shown(one, *loss_arrays(found), kept=kept))
         _check_original(self.before, self.after)
         return measured(shown, self.after.sizes, self.before.rows)
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.encode import EncodedTable, QuasiIdentifier
+from sfumato.labels.label_loss import count_rows_between, find_losses, loss_arrays
 from sfumato.recode import Labels, Recoding
-from sfumato.utility.chosen import reach
-from sfumato.utility.meaning import columns, meant
 
 
 @dataclass(frozen=True)
@@ -103,12 +102,12 @@ def _shown(attribute: QuasiIdentifier, labels: Labels, recoding: Recoding) -> Sh
 
 def _every(attribute: QuasiIdentifier, labels: Labels, rows: IntArray) -> IntArray:
     """Rows of the whole table under each label; a number that lost something is a mean, and covers what it is of."""
-    every, loss, _ = columns(meant(attribute, labels.texts, labels.level))
+    every, loss, _ = loss_arrays(find_losses(attribute, labels.texts, labels.level))
     means = (loss == 0) & (labels.loss > 0)
     if not means.any():
         return every
     values, names = attribute.column.codes.take(rows), labels.codes.take(rows)
-    return np.where(means, reach(attribute, values, names, len(every)), every)
+    return np.where(means, count_rows_between(attribute, values, names, len(every)), every)
 
 
 def _attribute(one: Shown, gone: int, rows: int) -> AttributeLoss:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sfumato.labels.label_overlap import DescribedLabels, find_overlap
 from sfumato.matching import column as columns
 from sfumato.matching.column import Column
-from sfumato.matching.labels import Side, fitting
 
 NUMBERS = ["3", "7", "12", "20", "-4", None, "many"]
 SIDES: dict[str, tuple[list[Any], list[Any], dict[str, Any]]] = {
@@ -36,10 +36,10 @@ SIDES: dict[str, tuple[list[Any], list[Any], dict[str, Any]]] = {
 def test_the_only_label(kind: str) -> None:
     """The one label that each value fits is told, or that some value fits several; never a wrong one."""
     known, shown, entry = SIDES[kind]
-    fits = fitting(Side(known, {}), Side(shown, entry))
+    fits = find_overlap(DescribedLabels(known, {}), DescribedLabels(shown, entry))
     assert fits is not None
-    rows = fits.rows(np.arange(len(known)))
-    only = fits.only()
+    rows = fits.overlaps(np.arange(len(known)))
+    only = fits.single_overlap()
     if rows.sum(axis=1).max() > 1:
         assert only is None
     if only is not None:
@@ -64,9 +64,9 @@ def test_the_only_label(kind: str) -> None:
 def test_keys_are_used_where_they_can_be(kind: str) -> None:
     """Labels that lie apart are found by key; values of which one is a star, or NULL, included."""
     known, shown, entry = SIDES[kind]
-    fits = fitting(Side([one for one in known if one != "*"], {}), Side(shown, entry))
+    fits = find_overlap(DescribedLabels([one for one in known if one != "*"], {}), DescribedLabels(shown, entry))
     assert fits is not None
-    assert fits.only() is not None
+    assert fits.single_overlap() is not None
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 1 << 24])
@@ -74,11 +74,11 @@ def test_pairs_some_values_at_a_time(at_once: int, monkeypatch: pytest.MonkeyPat
     """Pairs of person and line are compared alike however many values are looked at together."""
     monkeypatch.setattr(columns, "_SHOWN", at_once)
     draw, labels = Random(at_once), ["0-4", "3-9", "*", "10-19", None]
-    fits = fitting(Side([*map(str, range(20)), None], {}), Side(labels, {"integers": True}))
+    fits = find_overlap(DescribedLabels([*map(str, range(20)), None], {}), DescribedLabels(labels, {"integers": True}))
     assert fits is not None
     people = np.array([draw.randrange(21) for _ in range(50)], dtype=np.uint8)
     lines = np.array([draw.randrange(5) for _ in range(30)], dtype=np.uint8)
     column = Column(people, 21, lines, 5, fits)
     pairs = np.array([(draw.randrange(50), draw.randrange(30)) for _ in range(200)])
-    expected = [bool(fits.rows(np.array([people[a]], dtype=np.int64))[0, lines[b]]) for a, b in pairs]
+    expected = [bool(fits.overlaps(np.array([people[a]], dtype=np.int64))[0, lines[b]]) for a, b in pairs]
     assert column.pairs(pairs[:, 0], pairs[:, 1]).tolist() == expected

@@ -19,8 +19,8 @@ from sfumato.checks.tables import Case, random_case
 from sfumato.datasets import adult_arx_folder
 from sfumato.encode import encode
 from sfumato.errors import Infeasible
-from sfumato.hierarchy.range_labels import read_range
-from sfumato.hierarchy.set_labels import parse_set
+from sfumato.hierarchy.intervals import read_range
+from sfumato.hierarchy.open_ended import read_set
 from sfumato.models import MODELS
 from sfumato.policy import load
 from sfumato.recode.local.mondrian.rounds import mondrian, relaxed
@@ -81,7 +81,7 @@ def covers(case: Case, name: str, label: str | None, value: str | None) -> bool:
     if label == "*":
         return True
     if name == "town":
-        return value in parse_set(label)
+        return value in read_set(label)
     if label is None or value is None:
         return label is value
     return read_range(label).covers(Fraction(value))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sfumato import anonymize
 from sfumato.encode import encode
-from sfumato.hierarchy.range_labels import read_range
+from sfumato.hierarchy.intervals import read_range
 from sfumato.policy import load
 from sfumato.recode.local.apply import applied
 from sfumato.recode.local.axes.ranges import RangeAxis

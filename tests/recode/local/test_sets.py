@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.encode import QuasiIdentifier, encode
 from sfumato.errors import HierarchyError
-from sfumato.hierarchy.set_labels import parse_set
+from sfumato.hierarchy.open_ended import read_set
 from sfumato.policy import load
 from sfumato.recode.local.axes.sets import SetAxis
 from sfumato.table import from_frame
@@ -48,9 +48,9 @@ def test_labels_list_their_members(values: Values, data: st.DataObject) -> None:
     text, loss = shown.texts[shown.codes[0]], shown.loss[shown.codes[0]]
     if known == different and len(different) > 1:
         assert text == "*"
-        assert parse_set("*") == ()
+        assert read_set("*") == ()
     else:
-        assert set(parse_set(text)) == known
+        assert set(read_set(text)) == known
     share = (len(known) - 1) / max(len(different) - 1, 1)
     assert loss == pytest.approx(share)
     assert axis.cells(hull(axis, members)).tolist() == [pytest.approx(share / 2)]
@@ -65,7 +65,7 @@ def test_many_values(width: int) -> None:
     hulls = np.concatenate([hull(axis, values[start::7]) for start in range(7)])
     shown = axis.show(hulls)
     for start in range(7):
-        assert list(parse_set(shown.texts[shown.codes[start]])) == values[start::7]
+        assert list(read_set(shown.texts[shown.codes[start]])) == values[start::7]
     assert axis.widths(np.bitwise_or.reduce(hulls, axis=0)[None]).tolist() == [1.0]
     assert axis.show(hull(axis, values)).texts == ("*",)
 
@@ -106,5 +106,5 @@ def test_sets_in_files(form: str, saves: Any, cells: Any) -> None:
         rows = pq.read_table(folder / "public" / "table.parquet").to_pylist()
     assert sorted(int(row["visits"]) for row in rows) == list(range(20))
     for row in rows:
-        assert towns[int(row["visits"])] in parse_set(row["town"])
+        assert towns[int(row["visits"])] in read_set(row["town"])
         assert row["town"].startswith("{")

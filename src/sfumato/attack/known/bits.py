@@ -94,5 +94,7 @@ def _words(column: Column, place: IntArray) -> Words:
     codes = column.lines[np.maximum(place, 0)]
     used, targets = np.unique(column.people, return_inverse=True)
     step = max(_CELLS // max(len(codes), 1), 1)
-    parts = [packed(column.fits.rows(used[a : a + step].astype(np.int64))[:, codes]) for a in range(0, len(used), step)]
+    parts = [
+        packed(column.fits.overlaps(used[a : a + step].astype(np.int64))[:, codes]) for a in range(0, len(used), step)
+    ]
     return np.concatenate(parts)[targets]

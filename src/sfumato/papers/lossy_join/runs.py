@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.matching.declared import covers
+from sfumato.labels.data_dictionary import describe_labels
 from sfumato.papers.lossy_join.points import METHODS, QUASI, SEED, Method, Point
 from sfumato.papers.occupations import SENSITIVE, Occupations
 from sfumato.release import Release, anonymize
@@ -50,7 +50,7 @@ def answers_of(release: Release) -> Answers:
     if release.policy.publish.split:
         return of_two_tables(tables_from_recoding(release.encoded, release.recoding), release.encoded, SENSITIVE)
     labels = labels_of(release.encoded, release.recoding)
-    entries = {one.name: covers(release.policy.columns[one.name], one.texts) for one in labels.quasi}
+    entries = {one.name: describe_labels(release.policy.columns[one.name], one.texts) for one in labels.quasi}
     return of_labels(labels, release.encoded, SENSITIVE, entries=entries)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.hierarchy.range_labels import read_range
+from sfumato.hierarchy.intervals import read_range
 from sfumato.papers.sequential.sets import CONTINUOUS, SHARED
 
 Path = tuple[str, ...]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sfumato.core.arrays import IntArray, narrow_codes
 from sfumato.encode import CodedColumn, EncodedTable, QuasiIdentifier, count_distinct_tuples
-from sfumato.hierarchy.base import build
+from sfumato.hierarchy.hierarchy import build
 
 
 def coarse(encoded: EncodedTable, places: dict[int, IntArray]) -> EncodedTable:

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.encode import QuasiIdentifier
-from sfumato.hierarchy.base import Label
+from sfumato.hierarchy.hierarchy import Label
 from sfumato.recode.local.axes import RangeAxis
 from sfumato.recode.tds.score import Score
 

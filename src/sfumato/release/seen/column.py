@@ -13,11 +13,11 @@ import numpy as np
 from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, narrow_codes
 from sfumato.encode import CodedColumn, QuasiIdentifier
 from sfumato.hierarchy import Ranges
-from sfumato.hierarchy.base import ROOT
+from sfumato.hierarchy.hierarchy import ROOT
+from sfumato.labels.covered_values import find_covered_codes
 from sfumato.recode import Labels
 from sfumato.release.seen.bins import Bins, bins_of
 from sfumato.release.seen.values import values_of
-from sfumato.utility.queries.covers import cover
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -107,7 +107,7 @@ def are_means(release: "Release", attribute: QuasiIdentifier) -> bool:
 
 def _spread(attribute: QuasiIdentifier, labels: Labels, bins: Bins) -> FloatArray:
     """The share of each label's values that lie in each bin, of those values that the table has."""
-    covered = cover(attribute, labels.texts, labels.level)
+    covered = find_covered_codes(attribute, labels.texts, labels.level)
     return np.stack([covered.shares(bins.place == place) for place in range(len(bins))], axis=1)
 
 

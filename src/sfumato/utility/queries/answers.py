@@ -13,11 +13,11 @@ import numpy as np
 
 from sfumato.core.arrays import Codes, FloatArray, IntArray
 from sfumato.encode import EncodedTable
+from sfumato.labels.covered_values import CoveredCodes, find_covered_codes, find_declared_codes
+from sfumato.labels.data_dictionary import Entry
 from sfumato.split import TwoTables
 from sfumato.split.two_tables import codes_in_original
 from sfumato.utility.queries.bags import Bags
-from sfumato.utility.queries.covers import Cover, cover
-from sfumato.utility.queries.declared import Entry, declared
 from sfumato.utility.queries.workload import Query
 
 
@@ -68,7 +68,7 @@ class Cells:
     """Generalized cells: the labels of each class, and what each label covers, column by column."""
 
     labels: tuple[Codes, ...]
-    covers: tuple[Cover, ...]
+    covers: tuple[CoveredCodes, ...]
 
     def shares(self, query: Query) -> FloatArray:
         """The share of each class that is expected to match: every value under a label is as likely as another."""
@@ -104,11 +104,11 @@ def of_labels(
     some[tables.class_of] = np.arange(tables.rows)  # a line of each class, which has the labels of all
     mine = [columns[attribute.name] for attribute in encoded.quasi]
     told = [
-        declared(one, column.texts, entries[one.name]) if entries else None
+        find_declared_codes(one, column.texts, entries[one.name]) if entries else None
         for column, one in zip(mine, [attribute.column for attribute in encoded.quasi], strict=True)
     ]
     covers = tuple(
-        known or cover(attribute, column.texts, (levels or {}).get(attribute.name))
+        known or find_covered_codes(attribute, column.texts, (levels or {}).get(attribute.name))
         for known, column, attribute in zip(told, mine, encoded.quasi, strict=True)
     )
     cells = Cells(tuple(one.codes.take(some) for one in mine), covers)

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.core.arrays import IntArray
 from sfumato.core.numbers import write_decimal
-from sfumato.hierarchy.base import ROOT, Label
+from sfumato.hierarchy.hierarchy import ROOT, Label
 from sfumato.recode.local.axes.axis import Members
 
 _SAFE = 1 << 62

@@ -12,9 +12,8 @@ import numpy as np
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.encode import QuasiIdentifier
 from sfumato.hierarchy import Ranges
-from sfumato.hierarchy.base import ROOT, Label
-from sfumato.hierarchy.exact import number
-from sfumato.hierarchy.range_labels import write_range
+from sfumato.hierarchy.hierarchy import ROOT, Label
+from sfumato.hierarchy.intervals import policy_number, write_range
 from sfumato.recode.local.axes.axis import Axis, Members, Shown
 from sfumato.recode.local.axes.means import means
 from sfumato.recode.local.axes.spans import Column, Span
@@ -40,7 +39,7 @@ class RangeAxis(Axis):
         super().__init__(attribute)
         self.share, self.kind = share, shown
         assert isinstance(attribute.spec, Ranges)  # noqa: S101 - who makes it has looked; this tells the type checker
-        self.whole = attribute.spec.whole
+        self.whole = attribute.spec.is_whole
         values = attribute.hierarchy.labels[0]
         self.numbers, self.scale = attribute.spec.numbers(values, column=attribute.name)
         column = self._column(attribute.spec)
@@ -114,9 +113,9 @@ class RangeAxis(Axis):
         for known, count in zip(self.numbers, self.attribute.frequencies.tolist(), strict=True):
             if known is not None:
                 rows[known] = rows.get(known, 0) + count
-        domain = tuple(int(number(end, "domain") * self.scale) for end in spec.domain or ())
+        domain = tuple(int(policy_number(end, "domain") * self.scale) for end in spec.domain or ())
         ordered = sorted(rows)
-        return Column(ordered, [rows[n] for n in ordered], (domain[0], domain[1]) if domain else None, spec.whole)
+        return Column(ordered, [rows[n] for n in ordered], (domain[0], domain[1]) if domain else None, spec.is_whole)
 
     def _places(self, column: Column, owner: list[int]) -> IntArray:
         """The span of each leaf; NULL stands last."""

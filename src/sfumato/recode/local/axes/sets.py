@@ -5,8 +5,8 @@ import numpy as np
 from sfumato.core.arrays import Codes, FloatArray, IntArray
 from sfumato.encode import QuasiIdentifier
 from sfumato.errors import HierarchyError
-from sfumato.hierarchy.base import ROOT, Label
-from sfumato.hierarchy.set_labels import alone, braced, in_order, member
+from sfumato.hierarchy.hierarchy import ROOT, Label
+from sfumato.hierarchy.open_ended import sort_members, write_member, write_members, write_single
 from sfumato.recode.local.axes.axis import Axis, Shown
 
 _WORD = 63
@@ -32,7 +32,7 @@ class SetAxis(Axis):
     def __init__(self, attribute: QuasiIdentifier, share: float) -> None:
         super().__init__(attribute)
         values = attribute.hierarchy.labels[0]
-        self.values = in_order(values)
+        self.values = sort_members(values)
         _check_width(attribute.name, len(values))
         bit = {value: i for i, value in enumerate(self.values)}
         bits = np.array([bit[value] for value in values], dtype=np.int64)
@@ -60,7 +60,7 @@ class SetAxis(Axis):
         return Shown(codes, tuple(texts), loss, loss)
 
     def _texts(self, hulls: IntArray) -> list[Label]:
-        tokens, texts = [member(value) for value in self.values], []
+        tokens, texts = [write_member(value) for value in self.values], []
         for block in np.array_split(hulls, max(len(hulls) * len(tokens) // _CELLS, 1)):
             owner, found = np.nonzero(_bits(block, len(tokens)))
             ends = np.cumsum(np.bincount(owner, minlength=len(block))).tolist()
@@ -70,8 +70,8 @@ class SetAxis(Axis):
 
     def _text(self, members: list[int], tokens: list[str]) -> Label:
         if len(members) == 1:
-            return alone(self.values[members[0]])
-        return braced([tokens[i] for i in members])
+            return write_single(self.values[members[0]])
+        return write_members([tokens[i] for i in members])
 
 
 def _members(hulls: IntArray) -> Codes:

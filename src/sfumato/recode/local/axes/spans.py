@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sfumato.hierarchy.bins import Bound
+from sfumato.hierarchy.intervals import Bound
 
 _MULTIPLES = (5, 2, 1)
 

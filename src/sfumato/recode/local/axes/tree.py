@@ -6,7 +6,7 @@ from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.encode import QuasiIdentifier
 from sfumato.errors import HierarchyError, listing
 from sfumato.hierarchy import Hierarchy
-from sfumato.hierarchy.base import ROOT
+from sfumato.hierarchy.hierarchy import ROOT
 from sfumato.recode.local.axes.axis import Axis, Shown
 
 _TABLE = 1 << 20

@@ -17,7 +17,7 @@ class Trees:
     is flat: the line of an attribute's level begins at ``row(attribute, level)``. Children of a label are
     neighbours, so those of a group are numbered by taking off the first.
 
-    >>> from sfumato.hierarchy.base import build
+    >>> from sfumato.hierarchy.hierarchy import build
     >>> trees = Trees.of([build([["4351", "4362", "4352"], ["435*", "436*", "435*"]])])
     >>> trees.places[0].tolist(), trees.rank[trees.row(0, 1) :].tolist()
     ([0, 2, 1], [0, 0, 1, 0, 0, 0])

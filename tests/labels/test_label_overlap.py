@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.matching.labels import Side, fitting, unexplained
+from sfumato.labels.label_overlap import DescribedLabels, find_overlap, find_unexplained
 
 WHOLE, REAL = {"integers": True}, {"integers": False}
 RIGHT, LEFT = {"mask": {"side": "right"}}, {"mask": {"side": "left"}}
@@ -17,13 +17,13 @@ SETS, JOBS = {"form": "sets"}, {"covers": {"service": ["cook", "porter", None]}}
 
 
 def _fit(one: str | None, entry: dict[str, Any], other: str | None, shown: dict[str, Any]) -> bool:
-    there = fitting(Side(["other", one], entry), Side([other], shown))
+    there = find_overlap(DescribedLabels(["other", one], entry), DescribedLabels([other], shown))
     assert there is not None
-    back = fitting(Side([other], shown), Side(["other", one], entry))
+    back = find_overlap(DescribedLabels([other], shown), DescribedLabels(["other", one], entry))
     assert back is not None
-    found = there.rows(np.array([1]))
+    found = there.overlaps(np.array([1]))
     assert found.shape == (1, 1)
-    assert back.rows(np.array([0])).tolist()[0][1] == found[0, 0]
+    assert back.overlaps(np.array([0])).tolist()[0][1] == found[0, 0]
     return bool(found[0, 0])
 
 
@@ -103,8 +103,8 @@ def test_labels_fit(
 )
 def test_labels_that_cannot_be_compared(one: dict[str, Any], other: dict[str, Any]) -> None:
     """Means say nothing of what they stand for, and numbers, dates and masked texts nothing of each other."""
-    assert fitting(Side(["1"], one), Side(["1"], other)) is None
-    assert fitting(Side(["1"], other), Side(["1"], one)) is None
+    assert find_overlap(DescribedLabels(["1"], one), DescribedLabels(["1"], other)) is None
+    assert find_overlap(DescribedLabels(["1"], other), DescribedLabels(["1"], one)) is None
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_labels_that_cannot_be_compared(one: dict[str, Any], other: dict[str, An
 )
 def test_labels_that_are_not_explained(labels: list[str | None], entry: dict[str, Any], expected: str | None) -> None:
     """The first label that says nothing is found, so that it can be told; a star says that it stands for all."""
-    assert unexplained(Side(labels, entry)) == expected
+    assert find_unexplained(DescribedLabels(labels, entry)) == expected
 
 
 def test_many_numbers_fit_as_they_do_one_by_one() -> None:
@@ -129,9 +129,9 @@ def test_many_numbers_fit_as_they_do_one_by_one() -> None:
     draw = np.random.default_rng(1)
     numbers, low = draw.integers(0, 10_000, 3000), draw.integers(0, 9_000, 300)
     high = low + draw.integers(1, 1000, 300)
-    shown = Side([f"[{a / 100}, {b / 100})" for a, b in zip(low.tolist(), high.tolist(), strict=True)], REAL)
-    found = fitting(Side([f"{one / 100}" for one in numbers.tolist()], {}), shown)
+    shown = DescribedLabels([f"[{a / 100}, {b / 100})" for a, b in zip(low.tolist(), high.tolist(), strict=True)], REAL)
+    found = find_overlap(DescribedLabels([f"{one / 100}" for one in numbers.tolist()], {}), shown)
     assert found is not None
     expected = (numbers[:, np.newaxis] >= low) & (numbers[:, np.newaxis] < high)
-    assert (found.rows(np.arange(3000)) == expected).all()
-    assert (found.rows(np.array([7, 7, 3])) == expected[[7, 7, 3]]).all()
+    assert (found.overlaps(np.arange(3000)) == expected).all()
+    assert (found.overlaps(np.array([7, 7, 3])) == expected[[7, 7, 3]]).all()

@@ -5,20 +5,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.queries.labels import read_labels
+from sfumato.labels.covered_values import find_covered_values
 
 
 def leaves(entry: dict[str, Any], *labels: str | None) -> list[list[Any]]:
     """The leaves of each label."""
-    found = read_labels(entry, labels)
+    found = find_covered_values(entry, labels)
     assert found.unclear is None
     values = found.values.to_pylist()
-    return [[values[i] for i in np.flatnonzero(found.owner == place)] for place in range(len(labels))]
+    return [[values[i] for i in np.flatnonzero(found.label_of == place)] for place in range(len(labels))]
 
 
 def unclear(entry: dict[str, Any], *labels: str | None) -> str | None:
     """The label of which nothing says what it stands for."""
-    return read_labels(entry, labels).unclear
+    return find_covered_values(entry, labels).unclear
 
 
 @pytest.mark.parametrize(
@@ -63,24 +63,24 @@ def test_real_numbers() -> None:
     assert np.std(found) == pytest.approx(10 / np.sqrt(12), rel=1e-4)
     assert np.mean(np.array(found) < 12.5) == 0.25
     assert leaves({"integers": False}, "1.5", "[1.5, 1.5]") == [[1.5], [1.5]]
-    assert read_labels({"integers": False}, ["[10, 20)"]).sampled
+    assert find_covered_values({"integers": False}, ["[10, 20)"]).sampled
 
 
 def test_wide_ranges_are_sampled() -> None:
     """A million whole numbers are stood for by some of them, spread evenly; so many cannot be grouped by."""
-    found = read_labels({"integers": True, "domain": [0, 999_999]}, ["*", "5", None])
+    found = find_covered_values({"integers": True, "domain": [0, 999_999]}, ["*", "5", None])
     values = found.values.to_pylist()
     assert len(values) == 1024 + 2
     assert np.mean(values[:-2]) == pytest.approx(499_999.5, rel=1e-3)
     assert found.sampled
-    assert not read_labels({"integers": True, "domain": [0, 99]}, ["*"]).sampled
+    assert not find_covered_values({"integers": True, "domain": [0, 99]}, ["*"]).sampled
 
 
 def test_very_many_ranges_have_fewer_points_each() -> None:
     """However many labels there are, what they stand for fits into memory."""
     labels = [f"[{place}, {place}.5)" for place in range(30_000)]
-    found = read_labels({"integers": False}, labels)
-    assert len(found.owner) <= 1 << 21
+    found = find_covered_values({"integers": False}, labels)
+    assert len(found.label_of) <= 1 << 21
     assert (found.sizes >= 16).all()
 
 
@@ -190,4 +190,4 @@ def test_plain_columns() -> None:
 )
 def test_numbers_are_plain_ones(texts: list[str | None], number: bool) -> None:
     """A column is one of numbers where all its values are, in their plain form: codes with zeros in front are texts."""
-    assert read_labels({}, texts).number == number
+    assert find_covered_values({}, texts).number == number

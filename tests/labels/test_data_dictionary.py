@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from sfumato.hierarchy import Dates, File, Intervals, Mask, Ranges, Sets, Spec, Suppress
-from sfumato.matching import declared as dictionary
-from sfumato.matching.declared import covers
+from sfumato.labels import data_dictionary
+from sfumato.labels.data_dictionary import describe_labels
 from sfumato.policy import Column, Role
 
 Saves = Callable[..., Path]
@@ -48,14 +48,14 @@ def jobs(tmp_path: Path) -> Column:
 )
 def test_declared(spec: Spec, entry: Mapping[str, Any]) -> None:
     """Each kind of hierarchy is told by what the policy says of it."""
-    assert covers(quasi(spec), ["*"]) == entry
+    assert describe_labels(quasi(spec), ["*"]) == entry
 
 
 def test_leaves_of_a_file(jobs: Column) -> None:
     """The leaves of the file under each published label are listed; a leaf needs no word."""
-    assert covers(jobs, ["clerk", "none", None]) == {}
-    assert covers(jobs, ["clerk", "white-collar"]) == {"covers": {"white-collar": ["clerk", "manager"]}}
-    assert covers(jobs, ["*", "unknown"], nulls=("?",)) == {
+    assert describe_labels(jobs, ["clerk", "none", None]) == {}
+    assert describe_labels(jobs, ["clerk", "white-collar"]) == {"covers": {"white-collar": ["clerk", "manager"]}}
+    assert describe_labels(jobs, ["*", "unknown"], nulls=("?",)) == {
         "covers": {"*": ["clerk", "manager", "porter", "none", None], "unknown": [None]}
     }
 
@@ -64,17 +64,17 @@ def test_a_label_on_two_levels(tmp_path: Path) -> None:
     """A text that is a leaf and a label above others means what it does at the level that is published."""
     (tmp_path / "place.csv").write_text("Bern,Bern,*\nThun,Bern,*\n")
     column = quasi(File(tmp_path / "place.csv"))
-    assert covers(column, ["Bern"]) == {}
-    assert covers(column, ["Bern"], level=0) == {}
-    assert covers(column, ["Bern"], level=1) == {"covers": {"Bern": ["Bern", "Thun"]}}
-    assert covers(column, ["*"], level=2) == {"covers": {"*": ["Bern", "Thun"]}}
+    assert describe_labels(column, ["Bern"]) == {}
+    assert describe_labels(column, ["Bern"], level=0) == {}
+    assert describe_labels(column, ["Bern"], level=1) == {"covers": {"Bern": ["Bern", "Thun"]}}
+    assert describe_labels(column, ["*"], level=2) == {"covers": {"*": ["Bern", "Thun"]}}
 
 
 def test_large_files_are_described_by_their_size(jobs: Column, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a list would be too long, the number of leaves says so, and no label is taken for a value."""
-    monkeypatch.setattr(dictionary, "_LISTED", 5)
-    assert covers(jobs, ["*"]) == {"covers": {"*": ["clerk", "manager", "porter", "none", "?"]}}
-    assert covers(jobs, ["*", "white-collar"]) == {"different_leaves": 5}
+    monkeypatch.setattr(data_dictionary, "_LISTED_LEAVES", 5)
+    assert describe_labels(jobs, ["*"]) == {"covers": {"*": ["clerk", "manager", "porter", "none", "?"]}}
+    assert describe_labels(jobs, ["*", "white-collar"]) == {"different_leaves": 5}
 
 
 def entries(folder: Path) -> dict[str, Any]:
