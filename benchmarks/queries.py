@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import input_file, source_of
+from benchmarks.input_files import MAKE, input_file, source_of
 from sfumato.datasets import adult_arx_folder, adult_arx_policy, synthetic_adult_policy
-from sfumato.papers.lossy_join.points import ALPHA_LOSSY, ANATOMIES, GENERALIZED, SEED, Method
-from sfumato.papers.measure import COPY, SFUMATO, Measured, measure
-from sfumato.papers.occupations import SENSITIVE
-from sfumato.papers.record import described, keep_experiment
-from sfumato.papers.tables import setting, table
+from sfumato.papers.experiment import SENSITIVE, describe_run, write_run
+from sfumato.papers.lossy_join_paper import ALPHA_LOSSY, ANATOMIES, GENERALIZED, SEED, LossyJoinMethod
+from sfumato.papers.markdown_tables import markdown_table, setting_line
+from sfumato.papers.process_measurement import COPY, SFUMATO, Measurement, measure_process
 from sfumato.policy.toml_text import write_toml
 
 LIMIT = 60.0
@@ -41,53 +40,49 @@ class Large:
     rows: int
     queries: int
     folder: Path
-    methods: Sequence[Method] = (ALPHA_LOSSY, ANATOMIES[1], GENERALIZED)
+    methods: Sequence[LossyJoinMethod] = (ALPHA_LOSSY, ANATOMIES[1], GENERALIZED)
     timeout: float = 900
 
     def cases(self) -> Iterator[dict[str, Any]]:
-        """The figures of each method."""
-        source = self._input()
+        """Measure each method."""
+        source = input_file("like", self.rows, "csv", self.folder)
+        if not source.exists():
+            _check(measure_process([*MAKE, "like", str(self.rows), source]), "the input")
         with tempfile.TemporaryDirectory(prefix="sfumato-bench-") as work:
-            copy = _done(measure([*COPY, source, Path(work, source.name)]), "the copy").seconds
+            copy = _check(measure_process([*COPY, source, Path(work, source.name)]), "the copy").seconds
             for method in self.methods:
-                figures = self._form(method, source, Path(work)) | {"copy": copy, "source": source_of(source)}
-                yield {key: round(one, 4) if isinstance(one, float) else one for key, one in figures.items()}
+                figures = self._measure(method, source, Path(work)) | {"copy": copy, "source": source_of(source)}
+                yield {key: round(value, 4) if isinstance(value, float) else value for key, value in figures.items()}
 
-    def _form(self, method: Method, source: Path, work: Path) -> dict[str, Any]:
+    def _measure(self, method: LossyJoinMethod, source: Path, work: Path) -> dict[str, Any]:
         policy, release = work / f"{method.form}.toml", work / method.form
         policy.write_text(_policy(method, source), encoding="utf-8")
         made = self._run("anonymize", policy, "--out", release, "--json")
         plain = self._run("utility", release, "--original", source, "--json", "--queries", "0")
         asked = ("--queries", str(self.queries), "--seed", str(SEED))
         full = self._run("utility", release, "--original", source, "--json", *asked)
-        said, told = json.loads(made.output), json.loads(full.output)
+        summary = json.loads(made.output)
         return {
             "method": method.label,
             "form": method.form,
-            "rows": said["rows"],
-            "classes": said["classes"],
+            "rows": summary["rows"],
+            "classes": summary["classes"],
             "queries": self.queries,
             "anonymize": made.seconds,
             "plain": plain.seconds,
             "seconds": full.seconds,
             "cpu": full.cpu,
             "megabytes": full.megabytes,
-            "error": told["queries"]["expected"]["average"],
+            "error": json.loads(full.output)["queries"]["expected"]["average"],
         }
 
-    def _run(self, command: str, *arguments: str | Path) -> Measured:
-        return _done(measure([*SFUMATO, command, *arguments], timeout=self.timeout), command)
-
-    def _input(self) -> Path:
-        path = input_file("like", self.rows, "csv", self.folder)
-        if not path.exists():
-            script = (sys.executable, "-P", HERE / "data.py")
-            _done(measure([*script, "like", str(self.rows), path]), "the input")
-        return path
+    def _run(self, command: str, *arguments: str | Path) -> Measurement:
+        measured = measure_process([*SFUMATO, command, *arguments], timeout=self.timeout)
+        return _check(measured, command)
 
 
-def _policy(method: Method, source: Path) -> str:
-    """Eight quasi-identifiers, the occupation sensitive; the hierarchies are those of the table that was enlarged."""
+def _policy(method: LossyJoinMethod, source: Path) -> str:
+    """Write a policy of eight quasi-identifiers with the hierarchies of the table that was enlarged."""
     folder = None if source_of(source) == "synthetic" else adult_arx_folder()
     shared: dict[str, Any] = {"source": source, "sensitive": SENSITIVE}
     policy = synthetic_adult_policy(**shared) if folder is None else adult_arx_policy(folder, **shared)
@@ -95,37 +90,37 @@ def _policy(method: Method, source: Path) -> str:
     return write_toml(policy | changed)
 
 
-def _done(measured: Measured, what: str) -> Measured:
+def _check(measured: Measurement, what: str) -> Measurement:
     if measured.failed:
         raise RuntimeError(f"{what} did not end well: {measured.errors.strip()}")
     return measured
 
 
 def page(run: Mapping[str, Any]) -> str:
-    """Seconds and memory of the commands."""
+    """Write the page: seconds and memory of the commands."""
     first, *_ = run["cases"]
     made_up = " (made up)" if first["source"] == "synthetic" else ""
-    parts = [f"# {first['queries']:,} queries, {first['rows']:,} rows{made_up}", setting(run)]
-    lines = table((*_HEAD, "average error", "target", "verdict"), map(_timed, run["cases"]))
+    parts = [f"# {first['queries']:,} queries, {first['rows']:,} rows{made_up}", setting_line(run)]
+    lines = markdown_table((*_HEAD, "average error", "target", "verdict"), map(_line, run["cases"]))
     return "\n\n".join([*parts, lines, _NOTES.format(queries=first["queries"])]) + "\n"
 
 
-def _timed(one: Mapping[str, Any]) -> list[str]:
-    times = (one["anonymize"], one["plain"], one["seconds"], one["cpu"], one["copy"], one["seconds"] / one["copy"])
-    verdict = "met" if one["seconds"] <= LIMIT else "missed"
-    counts = (f"{one['rows']:,}", f"{one['classes']:,}")
-    rest = (f"{one['megabytes']:,.0f}", f"{one['error']:.4f}", f"≤ {LIMIT:g} s", verdict)
-    return [one["method"], *counts, *(f"{x:.2f}" for x in times), *rest]
+def _line(case: Mapping[str, Any]) -> list[str]:
+    times = [case[key] for key in ("anonymize", "plain", "seconds", "cpu", "copy")] + [case["seconds"] / case["copy"]]
+    verdict = "met" if case["seconds"] <= LIMIT else "missed"
+    counts = (f"{case['rows']:,}", f"{case['classes']:,}")
+    rest = (f"{case['megabytes']:,.0f}", f"{case['error']:.4f}", f"≤ {LIMIT:g} s", verdict)
+    return [case["method"], *counts, *(f"{time:.2f}" for time in times), *rest]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run every method, print the page, and keep it."""
     options = _options().parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what is being measured is stopped as well
-    found = list(Large(options.rows, options.queries, options.data).cases())
-    full = (options.rows, options.queries) == (_MILLION, _THOUSAND) and found[0]["source"] != "synthetic"
-    run, out = described(found, full=full), options.out or (HERE if full else None)
-    print(page(run) if out is None else keep_experiment(out, "queries", run, page(run)))
+    cases = list(Large(options.rows, options.queries, options.data).cases())
+    full = (options.rows, options.queries) == (_MILLION, _THOUSAND) and cases[0]["source"] != "synthetic"
+    run, out = describe_run(cases, full=full), options.out or (HERE if full else None)
+    print(page(run) if out is None else write_run(out, "queries", run, page(run)))
 
 
 def _options() -> argparse.ArgumentParser:

@@ -3,9 +3,8 @@
 
 from pathlib import Path
 
-from sfumato.papers.index import INDEX, index
-from sfumato.papers.record import page_of
-from sfumato.papers.reproduce import kept_in
+from sfumato.papers.experiment import page_file
+from sfumato.papers.reproduction import INDEX, PAPERS, index_page, kept_runs
 
 DOCS = Path(__file__).parent
 KEPT = DOCS.parent / "benchmarks"
@@ -17,17 +16,17 @@ yourself within minutes, in `papers/{INDEX}`; [the guide](guides/commands.md#sfu
 
 
 def papers() -> str:
-    """The page with all claims."""
-    return index(kept_in(KEPT), pages="../benchmarks/", head=HEAD)
+    """Write the page with all claims."""
+    return index_page(kept_runs(KEPT, PAPERS.values()), pages="../benchmarks/", head=HEAD)
 
 
 def pages() -> dict[Path, str]:
-    """The page of every paper; its plots stay as the run drew them."""
-    return {KEPT / page_of(paper.name): paper.page(run) for paper, run in kept_in(KEPT)}
+    """Write the page of every paper; its plots stay as the run drew them."""
+    return {KEPT / page_file(paper.name): paper.page(run) for paper, run in kept_runs(KEPT, PAPERS.values())}
 
 
 def main() -> None:
-    """Write them."""
+    """Write all of them into their files."""
     for path, text in (pages() | {DOCS / INDEX: papers()}).items():
         path.write_text(text, encoding="utf-8")
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import bottom_up
 from benchmarks.bottom_up import OURS, YARDSTICK, Timing, page
-from sfumato.papers.identity.points import RESERVED
+from sfumato.papers.identity_paper import RESERVED
 
 ABOUT = {"date": "today", "sfumato": "0", "python": "3", "duckdb": "1", "cpus": 2, "memory": 8, "load": 0.5}
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import queries
 from benchmarks.queries import Large, page
-from sfumato.papers.lossy_join.points import ALPHA_LOSSY
+from sfumato.papers.lossy_join_paper import ALPHA_LOSSY
 
 ABOUT = {"date": "today", "sfumato": "0", "python": "3", "duckdb": "1", "cpus": 2, "memory": 8, "load": 0.5}
 

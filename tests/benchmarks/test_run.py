@@ -9,12 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.case import Case, Method, Target
-from benchmarks.cases import chosen, every_case
-from benchmarks.peers import Peer
-from benchmarks.policies import write_policy
-from benchmarks.tables import report
-from benchmarks.verdicts import verdict, wanted
+from benchmarks.cases import Case, Method, Peer, Target, choose_cases, every_case
+from benchmarks.jobs import write_policy
+from benchmarks.run import report
 from sfumato.policy.toml_text import write_toml
 
 ABOUT = {"date": "today", "sfumato": "0", "python": "3", "duckdb": "1", "cpus": 2, "memory": 8, "load": 0.5}
@@ -67,29 +64,29 @@ def test_cases() -> None:
     """Names are unique, and another number of rows takes other people's figures away."""
     names = [case.name for case in every_case()]
     assert len(set(names)) == len(names)
-    assert all(case.rows <= 1_000_000 for case in chosen(quick=True))
-    (small,) = chosen(only=["csv-5m-2"], rows=100)
+    assert all(case.rows <= 1_000_000 for case in choose_cases(quick=True))
+    (small,) = choose_cases(only=["csv-5m-2"], rows=100)
     assert (small.rows, small.arx, small.target) == (100, None, Target())
 
 
 def test_verdicts() -> None:
     """A verdict names each target that is missed, by how much."""
     case = Case("x", "g", "like", 10, target=Target(seconds=2, megabytes=300, copies=3))
-    assert wanted(case.target) == "≤ 2 s, ≤ 3 × copy, ≤ 300 MB"
+    assert case.target.describe() == "≤ 2 s, ≤ 3 × copy, ≤ 300 MB"
     figures = {"code": 0, "seconds": 1.0, "copy": 0.5, "megabytes": 400.0}
-    assert verdict(case, figures) == "missed: 400 > 300 MB"
-    assert verdict(case, figures | {"megabytes": 100.0}) == "met"
-    assert verdict(case, {"code": 2}) == "failed (2)"
-    assert verdict(case, {"code": None}) == "stopped"
+    assert case.target.judge(figures) == "missed: 400 > 300 MB"
+    assert case.target.judge(figures | {"megabytes": 100.0}) == "met"
+    assert case.target.judge({"code": 2}) == "failed (2)"
+    assert case.target.judge({"code": None}) == "stopped"
 
 
 def test_verdicts_on_quality() -> None:
     """Search and loss have limits of their own; the loss that counts is the published file's."""
     case = Case("x", "g", "like", 10, target=Target(search=0.05, loss=0.05))
-    assert wanted(case.target) == "search ≤ 0.05 s, loss ≤ 0.050"
+    assert case.target.describe() == "search ≤ 0.05 s, loss ≤ 0.050"
     figures = {"code": 0, "seconds": 1.0, "copy": 0.5, "phases": {"search": 0.01}, "loss": 0.04}
-    assert verdict(case, figures) == "met"
-    assert verdict(case, figures | {"published": 0.06}) == "missed: 0.06 > 0.05 loss"
+    assert case.target.judge(figures) == "met"
+    assert case.target.judge(figures | {"published": 0.06}) == "missed: 0.06 > 0.05 loss"
 
 
 def test_peers_beside_ours() -> None:

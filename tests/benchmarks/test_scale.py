@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cases import M
-from benchmarks.scale import SIZES, cases
-from benchmarks.scale_page import page, verdicts
+from benchmarks.scale import SIZES, cases, page, verdicts
 
 ABOUT = {
     "date": "today",

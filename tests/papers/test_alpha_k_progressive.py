@@ -11,11 +11,8 @@ from sfumato import anonymize
 from sfumato.encode import encode
 from sfumato.policy import load
 from sfumato.recode.local.problem import Problem
-from sfumato.recode.local.progressive.loop import loops
-from sfumato.recode.local.progressive.removal import as_one
-from sfumato.recode.local.progressive.trunks import bound
-from sfumato.recode.local.rest import Rest
-from sfumato.recode.local.run import posed
+from sfumato.recode.local.progressive import UnassignedRows, lemma_5_limit, loops
+from sfumato.recode.local.start import pose_problem
 from sfumato.table import from_frame
 
 Row = tuple[str, ...]
@@ -68,7 +65,7 @@ def table(rows: Sequence[Row], names: Row = NAMES) -> Any:
 def problem(rows: Sequence[Row], birth: object = BY_YEAR) -> Problem:
     """The rows as the algorithm sees them."""
     policy = load(document(birth))
-    return posed(encode(from_frame(table(rows), policy), policy), policy)
+    return pose_problem(encode(from_frame(table(rows), policy), policy), policy)
 
 
 def published(rows: Sequence[Row], birth: object = BY_YEAR) -> list[Row]:
@@ -80,7 +77,7 @@ def published(rows: Sequence[Row], birth: object = BY_YEAR) -> list[Row]:
 def entropies(column: Sequence[str]) -> list[float]:
     """The entropies of three attributes of which one has these values and the others one value each."""
     rows = [("male", "1965", value, "n") for value in column]
-    return [float(entropy) for entropy in Rest.of(problem(rows, "suppress")).entropies()]
+    return [float(entropy) for entropy in UnassignedRows.from_problem(problem(rows, "suppress")).entropies()]
 
 
 def test_table_9_is_what_is_published_of_table_8() -> None:
@@ -91,26 +88,26 @@ def test_table_9_is_what_is_published_of_table_8() -> None:
 def test_table_9_step_by_step() -> None:
     """Birth climbs first; then a trunk of two leaves, one of them c; the stub and the last row stay, as in (b)."""
     steps = list(loops(problem(TABLE_8A)))
-    assert [step.rest.levels for step in steps] == [(0, 0, 0), (0, 1, 0), (0, 1, 1)]
-    assert [[int(parts.rows.sum()) for parts in step.taken] for step in steps] == [[0, 0], [2, 0], [2]]
-    assert sorted(steps[1].rest.parts.sizes.tolist()) == [1, 1]
+    assert [step.unassigned.levels for step in steps] == [(0, 0, 0), (0, 1, 0), (0, 1, 1)]
+    assert [[int(parts.rows.sum()) for parts in step.removed] for step in steps] == [[0, 0], [2, 0], [2]]
+    assert sorted(steps[1].unassigned.partition.sizes.tolist()) == [1, 1]
 
 
 def test_table_10_allows_two_rows_more() -> None:
     """Lemma 5 in Table 10: when the trunk has left, 4 rows with one c are left, and 4 - 1 / 0.5 = 2 may leave."""
     start = problem(TABLE_10A, OF_YEAR)
     first = next(loops(start))
-    whole = as_one(start, first.rest.parts.of, first.rest.parts.rows)
-    assert [int(parts.rows.sum()) for parts in first.taken] == [2, 0]
+    whole = start.count_one_class(first.unassigned.partition.tuples, first.unassigned.partition.rows)
+    assert [int(parts.rows.sum()) for parts in first.removed] == [2, 0]
     assert whole.rows == 4
-    assert bound(start.requirement.models, whole) == 2
+    assert lemma_5_limit(start.requirement.models, whole) == 2
 
 
 def test_table_10_step_by_step() -> None:
     """Once the postcode has climbed the two rows of 435* leave, and the last two share 43** after one more level."""
     steps = list(loops(problem(TABLE_10A, OF_YEAR)))
-    assert [step.rest.levels for step in steps] == [(0, 0, 0), (0, 0, 1), (0, 0, 2)]
-    assert [int(np.sum([parts.rows.sum() for parts in step.taken])) for step in steps] == [2, 2, 2]
+    assert [step.unassigned.levels for step in steps] == [(0, 0, 0), (0, 0, 1), (0, 0, 2)]
+    assert [int(np.sum([parts.rows.sum() for parts in step.removed])) for step in steps] == [2, 2, 2]
 
 
 def test_table_10_as_published() -> None:

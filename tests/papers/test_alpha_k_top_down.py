@@ -10,12 +10,16 @@ import sfumato as sf
 from sfumato.encode import encode
 from sfumato.policy import Policy, load
 from sfumato.recode.local.problem import Problem
-from sfumato.recode.local.run import posed
-from sfumato.recode.local.start import begun
-from sfumato.recode.local.top_down.rounds import chosen, top_down, whole
-from sfumato.recode.local.top_down.specialize import Judge, offered
-from sfumato.recode.local.top_down.split import Split
-from sfumato.recode.local.top_down.unspecialize import specialized
+from sfumato.recode.local.start import choose_start, pose_problem
+from sfumato.recode.local.top_down import (
+    ActiveGroups,
+    GroupSplit,
+    choose_attributes,
+    offer_attributes,
+    one_active_group,
+    specialize_groups,
+    top_down,
+)
 from sfumato.table import from_frame
 
 Rows = Sequence[tuple[str, ...]]
@@ -51,7 +55,7 @@ def table(rules: Policy, rows: Rows) -> Any:
 
 def problem(rules: Policy, rows: Rows) -> Problem:
     """The problem that a policy makes of rows."""
-    found = begun(posed(encode(from_frame(table(rules, rows), rules), rules), rules))
+    found = choose_start(pose_problem(encode(from_frame(table(rules, rows), rules), rules), rules))
     assert found is not None
     return found
 
@@ -64,34 +68,35 @@ def published(rules: Policy, rows: Rows) -> list[tuple[str, ...]]:
 ONE = policy({"postcode": MASK}, ALPHA)
 
 
-def figure(rows: Rows = TABLE_11) -> tuple[Problem, Judge, Any]:
-    """The single group of all rows, as in Figure 2 (a), and who judges."""
+def figure(rows: Rows = TABLE_11) -> tuple[Problem, ActiveGroups]:
+    """The single group of all rows, as in Figure 2 (a), and its problem."""
     posed_ = problem(ONE, rows)
-    return posed_, Judge(posed_), whole(posed_)
+    return posed_, one_active_group(posed_)
 
 
 def test_figure_2_a_to_d_have_one_branch() -> None:
     """From **** over 4***, 43** and 435* all four tuples stay in one branch, so these steps are taken at once."""
-    _, _, group = figure()
-    assert [len(group.at(0, np.array([level]))) for level in (4, 3, 2, 1)] == [1, 1, 1, 1]
+    _, group = figure()
+    assert [len(group.branches_at(0, np.array([level]))) for level in (4, 3, 2, 1)] == [1, 1, 1, 1]
     assert (len(group), group.sizes.tolist(), group.level.tolist()) == (1, [4.0], [[1]])
 
 
 def test_figure_2_e_and_f_push_the_failing_branch_back() -> None:
     """One level further down 4351 has three tuples and passes; 4352 has one, fails, and goes back to the parent."""
-    _, judge, group = figure()
-    split = Split.of(judge, group, np.array([0]))
+    posed_, group = figure()
+    split = GroupSplit.from_groups(posed_, group, np.array([0]))
     assert (split.sizes.tolist(), split.passing.tolist()) == ([3.0, 1.0], [True, False])
     assert split.failing.tolist() == [0.0, 0.0, 1.0]
 
 
 def test_figure_2_g_takes_tuple_3_back_as_well() -> None:
     """One row is too few for the parent, so one of the two rows (4351, n) joins it: both nodes pass then."""
-    posed_, judge, group = figure()
-    found = specialized(judge, group, np.array([0]))
+    posed_, group = figure()
+    found = specialize_groups(posed_, group, np.array([0]))
     sens = posed_.encoded.sensitive["sens"].texts
     lines = [
-        (sens[posed_.encoded.tuples.others["sens"][of]], back) for of, back in zip(group.of, found.back, strict=True)
+        (sens[posed_.encoded.tuples.others["sens"][of]], back)
+        for of, back in zip(group.tuples, found.back, strict=True)
     ]
     assert lines == [("c", 0.0), ("n", 1.0), ("n", 1.0)]
     assert (found.rows.tolist(), found.branches.tolist()) == ([2.0], [1.0])
@@ -120,9 +125,9 @@ def best(rows: Rows) -> tuple[list[list[float]], str]:
     """What both attributes offer to the whole table, as rows and branches, and the one that is chosen, under k = 2."""
     rules = policy({"birth": "suppress", "postcode": "suppress"}, {"model": "k-anonymity", "k": 2})
     posed_ = problem(rules, rows)
-    judge, group = Judge(posed_), whole(posed_)
-    offers = offered(judge, group)
-    attribute, _ = chosen(judge, group)
+    group = one_active_group(posed_)
+    offers = offer_attributes(posed_, group)
+    attribute, _ = choose_attributes(posed_, group)
     return [[*offers.rows[:, 0]], [*offers.branches[:, 0]]], posed_.encoded.names[attribute[0]]
 
 

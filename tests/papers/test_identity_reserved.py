@@ -14,11 +14,9 @@ from sfumato.core.classes import EquivalenceClasses
 from sfumato.encode import encode
 from sfumato.models import MODELS
 from sfumato.policy import load
-from sfumato.recode.local.bottom_up.algorithm import merged
-from sfumato.recode.local.bottom_up.lend import lent
-from sfumato.recode.local.bottom_up.mark import steps
-from sfumato.recode.local.parts import Parts
-from sfumato.recode.local.run import posed
+from sfumato.recode.local.bottom_up import lend, merge_orphans, steps
+from sfumato.recode.local.partition import Partition
+from sfumato.recode.local.start import pose_problem
 from sfumato.table import from_frame
 
 Row = tuple[str, str, str]
@@ -222,10 +220,10 @@ def _passes(rule: dict[str, Any], labels: Sequence[str]) -> bool:
 def test_lending_two_people_under_halves_costs_as_much_as_merging() -> None:
     """Whole persons can be lent under (0.5, 0.5), too, 1318 and 7437 together; merging costs as much and is taken."""
     policy = load(document(HALVES))
-    problem = posed(encode(from_frame(frame("ID Zip Disease", TABLE_3), policy), policy), policy)
-    *_, (marked, rest) = [(step.marked, step.rest.parts) for step in steps(problem)]
-    groups = Parts.stacked([step.marked for step in steps(problem)])
-    lending, merging = lent(problem, groups, rest), merged(problem, groups, rest)
+    problem = pose_problem(encode(from_frame(frame("ID Zip Disease", TABLE_3), policy), policy), policy)
+    *_, (marked, rest) = [(step.marked, step.unassigned.partition) for step in steps(problem)]
+    groups = Partition.concatenate([step.marked for step in steps(problem)])
+    lending, merging = lend(problem, groups, rest), merge_orphans(problem, groups, rest)
     assert not len(marked)
     assert lending is not None
     assert sorted(lending.sizes.tolist()) == [2, 2, 5]

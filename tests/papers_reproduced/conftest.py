@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
-from sfumato.papers import alpha_k, identity, lossy_join, sequential
-from sfumato.papers.alpha_k.runs import INCOGNITO, PAPER
-from sfumato.papers.identity.points import Grid as IdentityGrid
-from sfumato.papers.sequential.points import Grid as SequentialGrid
+from sfumato.papers import alpha_k_paper, identity_paper, lossy_join_paper, sequential_paper
+from sfumato.papers.alpha_k_paper import STATED, AlphaKPlan
+from sfumato.papers.experiment import RowSource
+from sfumato.papers.identity_paper import IdentityGrid
+from sfumato.papers.lossy_join_paper import LossyJoinPlan
+from sfumato.papers.sequential_releases import Departments, SequentialGrid
 
 
 @pytest.fixture
@@ -21,8 +23,14 @@ def about() -> dict[str, Any]:
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Quick runs have so few points that a few hundred rows take seconds, and no enlarged table."""
     shares = IdentityGrid((1.2, 1.4), (2, 10), (2, 10), (0.2, 0.5, 0.9), ())
-    links = SequentialGrid((3,), (3,), (40,), (1,), (0.9,))
-    monkeypatch.setattr(alpha_k, "QUICK", alpha_k.Plan((0.5,), (2, 8), (INCOGNITO, *PAPER), 1))
-    monkeypatch.setattr(lossy_join, "QUICK", lossy_join.Plan(20, ()))
-    monkeypatch.setattr(identity, "QUICK", identity.Plan(shares))
-    monkeypatch.setattr(sequential, "QUICK", sequential.Plan(links, (), 1))
+    links = SequentialGrid((3,), (3,), (40,), (1,), (0.9,), (), 1)
+    monkeypatch.setattr(alpha_k_paper, "QUICK", AlphaKPlan((0.5,), (2, 8), STATED, 1))
+    monkeypatch.setattr(lossy_join_paper, "QUICK", LossyJoinPlan(20, ()))
+    monkeypatch.setattr(identity_paper, "QUICK", shares)
+    monkeypatch.setattr(sequential_paper, "QUICK", links)
+
+
+@pytest.fixture
+def made_up() -> Departments:
+    """A few made-up people."""
+    return Departments.from_source(RowSource(made_up=300))

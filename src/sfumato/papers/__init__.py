@@ -1,1 +1,1 @@
-"""Papers: the experiments of the papers behind the project, run again; ours beside theirs, holds or not."""
+"""The experiments of the papers behind the project, run again: every claim, ours beside theirs."""

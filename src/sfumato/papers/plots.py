@@ -1,4 +1,4 @@
-"""Plots of figures: lines differ in marker and stroke, so that they can be told apart in grey as well."""
+"""Plots of results, by matplotlib: lines differ in marker and stroke, so that they can be told apart in grey."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ _STYLES = (
     {"color": "#8a8a8a", "marker": "x", "linestyle": "--"},
 )
 _GUIDE = {"color": "#999999", "linewidth": 1.0, "linestyle": "-"}
-_SIZE = (4.6, 3.4)
-_LARGE = 10_000
+_INCHES = (4.6, 3.4)
+_LONG_NUMBER = 10_000
 """From here on numbers on an axis are so long that few of them have room."""
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of a plot; `guide` is one that was not measured."""
+class PlotLine:
+    """One line of a plot; a `guide` shows a rate of growth, and was not measured."""
 
     label: str
     across: Sequence[float]
@@ -35,16 +35,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot: its title, what its axes are, its lines, and which axes are logarithmic (``x``, ``y``, ``xy``)."""
+    """One plot: its title, the names of its axes, its lines, and which axes are logarithmic (``x``, ``y``, ``xy``)."""
 
     title: str
     across: str
     up: str
-    lines: Sequence[Line]
+    lines: Sequence[PlotLine]
     log: str = ""
 
 
-def draw(panels: Sequence[Panel], path: Path) -> Path:
+def draw_panels(panels: Sequence[Panel], path: Path) -> Path:
     """Write the panels, two in a line, as SVG or PNG by the name of the file; the same figures give the same file."""
     from matplotlib import rc_context  # noqa: PLC0415 - heavy, and tables do without it
     from matplotlib.figure import Figure  # noqa: PLC0415 - same
@@ -54,53 +54,41 @@ def draw(panels: Sequence[Panel], path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     fonts = ["DejaVu Sans", "Verdana"]  # few, since an SVG names them with every label
     with rc_context({"svg.hashsalt": "sfumato", "svg.fonttype": "none", "font.size": 9, "font.sans-serif": fonts}):
-        figure = Figure(figsize=(_SIZE[0] * wide, _SIZE[1] * tall + 0.4), layout="constrained")
-        axes = figure.subplots(tall, wide, squeeze=False).flat
-        for panel, place in zip(panels, axes, strict=False):
-            _fill(panel, place)
+        figure = Figure(figsize=(_INCHES[0] * wide, _INCHES[1] * tall + 0.4), layout="constrained")
+        for panel, axes in zip(panels, figure.subplots(tall, wide, squeeze=False).flat, strict=False):
+            _draw_panel(panel, axes)
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
         figure.savefig(path, dpi=100, metadata={"Date": None} if path.suffix == ".svg" else None)
     return path
 
 
-def _fill(panel: Panel, place: "Axes") -> None:
+def _draw_panel(panel: Panel, axes: "Axes") -> None:
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter  # noqa: PLC0415 - as above
+
     measured = [line for line in panel.lines if not line.guide]
     for line, style in zip(measured, _STYLES, strict=False):
-        place.plot(line.across, line.up, label=line.label, markersize=5, linewidth=1.4, **style)  # type: ignore[arg-type]  # styles are plain dicts
+        axes.plot(line.across, line.up, label=line.label, markersize=5, linewidth=1.4, **style)  # type: ignore[arg-type]  # styles are plain dicts
     for line in panel.lines:
         if line.guide:
-            place.plot(line.across, line.up, label=line.label, **_GUIDE)  # type: ignore[arg-type]  # same
-    place.set(title=panel.title, xlabel=panel.across, ylabel=panel.up)
-    _scales(panel.log, place)
-    _whole_numbers(panel, place)
-    place.grid(visible=True, color="#dddddd", linewidth=0.5)
-
-
-def _whole_numbers(panel: Panel, place: "Axes") -> None:
-    """Whole numbers on an axis of whole numbers: there is no half a column."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - as above
-
-    every = [x for line in panel.lines for x in line.across]
-    if "x" in panel.log or not all(isinstance(x, int) for x in every):
-        return
-    large = max(every, default=0) >= _LARGE
-    place.xaxis.set_major_locator(MaxNLocator(nbins=4 if large else "auto", integer=True))
-    if large:
-        place.xaxis.set_major_formatter("{x:,.0f}")
-
-
-def _scales(log: str, place: "Axes") -> None:
-    """Logarithmic axes with plain numbers on them; others from nothing up."""
-    from matplotlib.ticker import LogLocator, NullFormatter  # noqa: PLC0415 - as above
-
-    if "x" in log:
-        place.set_xscale("log")
-        place.xaxis.set_major_formatter("{x:,.0f}")
-    if "y" not in log:
-        place.set_ylim(bottom=0)
-        return
-    place.set_yscale("log")
-    place.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    place.yaxis.set_major_formatter("{x:g}")
-    place.yaxis.set_minor_formatter(NullFormatter())
+            axes.plot(line.across, line.up, label=line.label, **_GUIDE)  # type: ignore[arg-type]  # same
+    axes.set(title=panel.title, xlabel=panel.across, ylabel=panel.up)
+    # logarithmic axes have plain numbers on them, others begin at 0
+    if "x" in panel.log:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+    if "y" in panel.log:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(bottom=0)
+    # an axis of whole numbers has whole numbers on it: there is no half a column
+    places = [x for line in panel.lines for x in line.across]
+    if "x" not in panel.log and all(isinstance(x, int) for x in places):
+        long = max(places, default=0) >= _LONG_NUMBER
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=4 if long else "auto", integer=True))
+        if long:
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.grid(visible=True, color="#dddddd", linewidth=0.5)

@@ -9,7 +9,7 @@ from sfumato.policy import Policy
 from sfumato.policy.options import CUTS
 from sfumato.recode.frequency_sets import FrequencyCounter
 from sfumato.recode.full_domain import ALGORITHMS, full_domain
-from sfumato.recode.local import local
+from sfumato.recode.local import recode_locally
 from sfumato.recode.recoding import Progress, Recoding, shift_levels
 from sfumato.recode.requirement import Requirement
 
@@ -34,13 +34,13 @@ def recode(
     check_models(permitted, policy)
     name = policy.recoder
     if name in CUTS:
-        from sfumato.recode.tds import specialized  # noqa: PLC0415 - others do without it, and start sooner
+        from sfumato.recode.tds import specialize_top_down  # noqa: PLC0415 - others do without it, and start sooner
 
-        recoding = specialized(permitted, policy, releases, progress)
+        recoding = specialize_top_down(permitted, policy, releases, progress)
     elif name in ALGORITHMS:
         recoding = full_domain(permitted, policy, name, progress)
     else:
-        recoding = local(permitted, policy, name, progress)
+        recoding = recode_locally(permitted, policy, name, progress)
     if recoding is None:
         raise _infeasible(permitted, policy)
     return shift_levels(recoding, encoded)

@@ -9,7 +9,7 @@ import pytest
 from sfumato.encode import encode
 from sfumato.policy import load
 from sfumato.recode.local.problem import Problem
-from sfumato.recode.local.run import posed
+from sfumato.recode.local.start import pose_problem
 from sfumato.table import from_frame
 
 Poses = Callable[..., Problem]
@@ -28,6 +28,6 @@ def pose() -> Poses:
         }
         policy = load(document)
         table = pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
-        return posed(encode(from_frame(table, policy), policy), policy)
+        return pose_problem(encode(from_frame(table, policy), policy), policy)
 
     return make

@@ -20,16 +20,20 @@ from sfumato.encode import EncodedTable, encode
 from sfumato.errors import Infeasible
 from sfumato.models import MODELS
 from sfumato.policy import Policy, load
-from sfumato.recode.local.bottom_up import bottom_up, steps
-from sfumato.recode.local.bottom_up.algorithm import adopted, merged
-from sfumato.recode.local.bottom_up.lend import lent
-from sfumato.recode.local.bottom_up.offers import pieces
-from sfumato.recode.local.bottom_up.spare import passing, spared
-from sfumato.recode.local.parts import Parts
+from sfumato.recode.local.bottom_up import (
+    adopt_orphans,
+    bottom_up,
+    lend,
+    merge_orphans,
+    offered_lines,
+    passing_groups,
+    spare,
+    steps,
+)
+from sfumato.recode.local.partition import Partition
 from sfumato.recode.local.problem import Problem
-from sfumato.recode.local.run import posed
-from sfumato.recode.local.settle import settled
-from sfumato.recode.local.start import begun
+from sfumato.recode.local.settle import settle
+from sfumato.recode.local.start import choose_start, pose_problem
 from sfumato.table import from_frame, read_table
 
 Opens = Callable[[Case], tuple[EncodedTable, Policy]]
@@ -49,17 +53,17 @@ def cases(model: str, number: int = CASES) -> list[Case]:
 
 def started(model: str, opened: Opens, number: int = CASES) -> list[Problem]:
     """The problems of the cases whose rows can be published and start as one group."""
-    problems = [begun(posed(*opened(case))) for case in cases(model, number)]
+    problems = [choose_start(pose_problem(*opened(case))) for case in cases(model, number)]
     found = [problem for problem in problems if problem is not None and problem.start.groups == 1]
     assert len(found) >= 3
     return found
 
 
-def orphaned(problem: Problem) -> tuple[Parts, Parts]:
+def orphaned(problem: Problem) -> tuple[Partition, Partition]:
     """The marked groups of a problem, with the rows that are suppressed, and its orphans."""
     done = list(steps(problem))
-    gone = problem.start.only(problem.start.group < 0)
-    return Parts.stacked([gone, *(step.marked for step in done)]), done[-1].rest.parts
+    gone = problem.start.select(problem.start.group < 0)
+    return Partition.concatenate([gone, *(step.marked for step in done)]), done[-1].unassigned.partition
 
 
 def people(codes: Sequence[str], persons: Sequence[str], k: int, **algorithm: Any) -> Problem:
@@ -71,7 +75,7 @@ def people(codes: Sequence[str], persons: Sequence[str], k: int, **algorithm: An
             "algorithm": {"name": "bottom-up", **algorithm},
         }
     )
-    return posed(encode(from_frame(pa.table({"code": codes, "person": persons}), policy), policy), policy)
+    return pose_problem(encode(from_frame(pa.table({"code": codes, "person": persons}), policy), policy), policy)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -89,10 +93,10 @@ def test_groups_are_marked_as_soon_as_they_pass(model: str, opened: Opens) -> No
     for problem in started(model, opened):
         levels = []
         for step in steps(problem):
-            levels.append(step.rest.levels)
+            levels.append(step.unassigned.levels)
             assert not len(step.marked) or problem.holds(step.marked).all()
             waits = problem.requirement.linked > 1
-            assert waits or not len(step.rest.parts) or not problem.holds(step.rest.parts).any()
+            assert waits or not len(step.unassigned.partition) or not problem.holds(step.unassigned.partition).any()
         assert [sum(node) for node in levels] == list(range(len(levels)))
         assert len(levels) - 1 <= sum(one.hierarchy.height for one in problem.encoded.quasi)
 
@@ -102,17 +106,17 @@ def test_no_row_is_lost(model: str, opened: Opens) -> None:
     """Each tuple has as many rows in the groups as in the table; suppressed ones stay so, and whole ones whole."""
     for problem in started(model, opened):
         parts = bottom_up(problem)
-        assert np.bincount(parts.of, parts.rows).tolist() == problem.counts.tolist()
+        assert np.bincount(parts.tuples, parts.rows).tolist() == problem.counts.tolist()
         assert _suppressed(parts) == _suppressed(problem.start)
         assert (parts.sizes > 0).all()
-        assert not problem.whole or (parts.rows == problem.counts[parts.of]).all()
+        assert not problem.indivisible or (parts.rows == problem.counts[parts.tuples]).all()
         if all(each.monotone for each in problem.requirement.models):
             assert problem.holds(parts).all()
 
 
-def _suppressed(parts: Parts) -> dict[int, int]:
-    gone = parts.only(parts.group < 0)
-    return dict(zip(gone.of.tolist(), gone.rows.tolist(), strict=True))
+def _suppressed(parts: Partition) -> dict[int, int]:
+    gone = parts.select(parts.group < 0)
+    return dict(zip(gone.tuples.tolist(), gone.rows.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -120,12 +124,12 @@ def test_loans_leave_lenders_that_pass(model: str, opened: Opens) -> None:
     """Whatever is lent, every group passes that lent or borrowed, and the orphans are all in the last one."""
     for problem in started(model, opened, 40):
         groups, orphans = orphaned(problem)
-        found = lent(problem, groups, orphans) if len(orphans) else None
+        found = lend(problem, groups, orphans) if len(orphans) else None
         if found is not None:
             assert problem.holds(found).all()
             assert found.groups == groups.groups + 1
-            assert set(orphans.of) <= set(found.of[found.group == groups.groups])
-            assert np.bincount(found.of, found.rows).tolist() == problem.counts.tolist()
+            assert set(orphans.tuples) <= set(found.tuples[found.group == groups.groups])
+            assert np.bincount(found.tuples, found.rows).tolist() == problem.counts.tolist()
 
 
 def test_the_cheaper_of_lending_and_merging_is_taken(opened: Opens) -> None:
@@ -134,9 +138,9 @@ def test_the_cheaper_of_lending_and_merging_is_taken(opened: Opens) -> None:
     for problem in itertools.chain.from_iterable(started(model, opened, 20) for model in MODELS):
         groups, orphans = orphaned(problem)
         if len(orphans) and all(each.monotone for each in problem.requirement.models):
-            merging = settled(problem, merged(problem, groups, orphans))
-            lending = lent(problem, groups, orphans)
-            found = problem.cost(adopted(problem, groups, orphans))
+            merging = settle(problem, merge_orphans(problem, groups, orphans))
+            lending = lend(problem, groups, orphans)
+            found = problem.cost(adopt_orphans(problem, groups, orphans))
             assert found <= problem.cost(merging) + 1e-9
             assert lending is None or found <= problem.cost(lending) + 1e-5
             taken[found < problem.cost(merging) - 1e-6] += 1
@@ -150,11 +154,11 @@ def test_loans_of_persons_are_as_few_as_can_be() -> None:
         rows = random.randint(6, 11)
         codes = [random.choice(["11", "12", "13", "21", "22", "91"]) for _ in range(rows)]
         problem = people(codes, [random.choice("abcdefgh") for _ in range(rows)], random.choice([2, 3]))
-        if begun(problem) is None:
+        if choose_start(problem) is None:
             continue
         groups, orphans = orphaned(problem)
         if len(orphans):
-            found, least = lent(problem, groups, orphans), _fewest(problem, groups, orphans)
+            found, least = lend(problem, groups, orphans), _fewest(problem, groups, orphans)
             assert (found is None) == (least is None)
             if found is not None:
                 assert (found.group == groups.groups).sum() - len(orphans) == least
@@ -162,14 +166,14 @@ def test_loans_of_persons_are_as_few_as_can_be() -> None:
     assert lending >= 10
 
 
-def _fewest(problem: Problem, groups: Parts, orphans: Parts) -> int | None:
+def _fewest(problem: Problem, groups: Partition, orphans: Partition) -> int | None:
     """The fewest lines that can be lent."""
     for number in range(1, len(groups)):
         for chosen in itertools.combinations(range(len(groups)), number):
             group = groups.group.copy()
             group[list(chosen)] = groups.groups
-            of, rows = np.append(groups.of, orphans.of), np.append(groups.rows, orphans.rows)
-            parts = Parts(of, rows, np.append(group, np.full(len(orphans), groups.groups)), groups.groups + 1)
+            of, rows = np.append(groups.tuples, orphans.tuples), np.append(groups.rows, orphans.rows)
+            parts = Partition(of, rows, np.append(group, np.full(len(orphans), groups.groups)), groups.groups + 1)
             if (parts.sizes > 0).all() and problem.holds(parts).all():
                 return number
     return None
@@ -179,7 +183,7 @@ def test_a_person_among_the_orphans_is_no_help() -> None:
     """Of a group of four, who has a row among the orphans already is not the one who is lent."""
     problem = people(["11", "11", "11", "11", "99"], ["a", "b", "c", "d", "a"], 2)
     found = bottom_up(problem)
-    persons = problem.encoded.tuples.others["person"].take(found.of)
+    persons = problem.encoded.tuples.others["person"].take(found.tuples)
     classes = [set(persons[found.group == group].tolist()) for group in range(found.groups)]
     assert sorted(len(names) for names in classes) == [2, 3]
 
@@ -191,7 +195,7 @@ def test_the_value_that_is_too_frequent_is_no_help(pose: Poses) -> None:
     found = bottom_up(problem)
     values = problem.encoded.domains["illness"].values
     counts = Counter[tuple[int, str | None]]()
-    for of, rows, group in zip(found.of, found.rows, found.group, strict=True):
+    for of, rows, group in zip(found.tuples, found.rows, found.group, strict=True):
         counts[int(group), values[problem.encoded.tuples.others["illness"][of]]] += int(rows)
     assert sorted(counts.values()) == [2, 2, 3, 5]
     assert problem.holds(found).all()
@@ -207,44 +211,44 @@ def test_a_group_without_rows_to_spare_takes_the_orphan_in(pose: Poses) -> None:
     """Five equal rows can lend none under k = 5, so the orphan joins the group that this makes dearer the least."""
     problem = pose({"code": ["1111"] * 5 + ["1211"] * 5 + ["1212"]}, k=5)
     groups, orphans = orphaned(problem)
-    assert lent(problem, groups, orphans) is None
+    assert lend(problem, groups, orphans) is None
     assert bottom_up(problem).sizes.tolist() == [5, 6]
 
 
 def test_pieces_are_single_rows_at_first_and_then_as_many_as_before() -> None:
     """Lines that may be cut are cut so that no row is lost; whole ones are not cut."""
     rows = np.array([1, 16, 17, 33, 1000])
-    parts = Parts(np.arange(6), np.append(rows, 5), np.array([0, 0, 1, 1, 2, -1]), 3)
-    cut = pieces(parts, whole=False)
-    assert np.bincount(cut.of, cut.rows).tolist() == rows.tolist()
-    assert cut.rows[cut.of == 3].tolist() == [1] * 16 + [16, 1]
-    assert pieces(parts, whole=True).rows.tolist() == rows.tolist()
+    parts = Partition(np.arange(6), np.append(rows, 5), np.array([0, 0, 1, 1, 2, -1]), 3)
+    cut = offered_lines(parts, whole=False)
+    assert np.bincount(cut.tuples, cut.rows).tolist() == rows.tolist()
+    assert cut.rows[cut.tuples == 3].tolist() == [1] * 16 + [16, 1]
+    assert offered_lines(parts, whole=True).rows.tolist() == rows.tolist()
 
 
 def test_groups_spare_as_many_rows_as_they_can(pose: Poses) -> None:
     """Under k = 3, groups of 3, 4 and 9 rows can do without 0, 1 and 6 of them, the first ones in the queue."""
     problem = pose({"code": ["11"] * 3 + ["22"] * 4 + ["33"] * 9}, k=3)
-    lines = pieces(orphaned(problem)[0], whole=False)
+    lines = offered_lines(orphaned(problem)[0], whole=False)
     queue = np.arange(len(lines))[::-1]
-    given = spared(problem, lines, queue)
+    given = spare(problem, lines, queue)
     assert np.bincount(lines.group[given], minlength=3).tolist() == [0, 1, 6]
     assert given.tolist()[-6:] == [True] * 6
-    left = passing(problem, lines.only(~given), np.ones(3, dtype=np.bool_))
+    left = passing_groups(problem, lines.select(~given), np.ones(3, dtype=np.bool_))
     assert left.all()
 
 
 def test_a_group_that_has_nothing_left_does_not_pass(pose: Poses) -> None:
     """A class without rows would meet every bound on shares; it is no class."""
     problem = pose({"code": ["11", "22"], "illness": ["flu", "flu"]}, HIV, k=1)
-    lines = Parts(np.array([0]), np.array([1]), np.array([0]), 2)
-    assert passing(problem, lines, np.ones(2, dtype=np.bool_)).tolist() == [True, False]
+    lines = Partition(np.array([0]), np.array([1]), np.array([0]), 2)
+    assert passing_groups(problem, lines, np.ones(2, dtype=np.bool_)).tolist() == [True, False]
 
 
 def test_the_step_that_marks_most_for_its_cost_is_taken(pose: Poses) -> None:
     """Of two columns, the one is generalized first in which more rows come together."""
     problem = pose({"a": ["11", "12", "13", "14", "25", "36"], "b": ["1", "1", "1", "1", "2", "3"]}, k=2)
     first, second, *_ = steps(problem)
-    assert (first.rest.levels, second.rest.levels) == ((0, 0), (1, 0))
+    assert (first.unassigned.levels, second.unassigned.levels) == ((0, 0), (1, 0))
     assert second.marked.sizes.tolist() == [4]
 
 
@@ -286,7 +290,7 @@ def test_adult(l: int) -> None:  # noqa: E741 - the field's name
         pytest.skip("the Adult rows are not at hand; set SFUMATO_ADULT to their folder")
     rule = {"model": "distinct-l-diversity", "column": "salary-class", "l": l}
     policy = load(adult_policy(folder, k=9, also=[rule]))
-    problem = posed(encode(read_table(folder / "adult.csv", policy), policy), policy)
+    problem = pose_problem(encode(read_table(folder / "adult.csv", policy), policy), policy)
     parts = bottom_up(problem)
     assert problem.holds(parts).all()
     assert parts.rows.sum() == 45_222

@@ -23,20 +23,19 @@ from sfumato.hierarchy.intervals import read_range
 from sfumato.hierarchy.open_ended import read_set
 from sfumato.models import MODELS
 from sfumato.policy import load
-from sfumato.recode.local.mondrian.rounds import mondrian, relaxed
-from sfumato.recode.local.parts import Parts
+from sfumato.recode.local.mondrian import mondrian, mondrian_relaxed
+from sfumato.recode.local.partition import Partition
 from sfumato.recode.local.problem import Problem
-from sfumato.recode.local.run import posed
-from sfumato.recode.local.settle import settled
-from sfumato.recode.local.start import begun
+from sfumato.recode.local.settle import settle
+from sfumato.recode.local.start import choose_start, pose_problem
 from sfumato.release import Release
 from sfumato.table import from_frame, read_table
 
-Algorithm = Callable[..., Parts]
+Algorithm = Callable[..., Partition]
 Columns = dict[str, list[str | None]]
 
 RANGES: dict[str, Any] = {"ranges": True}
-BOTH = [mondrian, relaxed]
+BOTH = [mondrian, mondrian_relaxed]
 NAMES = ["mondrian", "mondrian-relaxed"]
 
 
@@ -50,7 +49,7 @@ def problem_of(columns: Columns, hierarchies: dict[str, Any], *, k: int, ranges:
     }
     policy = load(document)
     table = pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
-    problem = begun(posed(encode(from_frame(table, policy), policy), policy))
+    problem = choose_start(pose_problem(encode(from_frame(table, policy), policy), policy))
     assert problem is not None
     return problem
 
@@ -134,13 +133,16 @@ def test_groups_pass_by_themselves(model: str, algorithm: str, tmp_path: Path) -
     for _ in range(10):
         case = open_case(random, model, algorithm)
         policy = case.policy(tmp_path)
-        problem = begun(posed(encode(from_frame(case.arrow(), policy), policy), policy))
+        problem = choose_start(pose_problem(encode(from_frame(case.arrow(), policy), policy), policy))
         if problem is None or problem.start.groups > 1:
             continue
-        parts = (relaxed if algorithm == "mondrian-relaxed" else mondrian)(problem, None)
+        parts = (mondrian_relaxed if algorithm == "mondrian-relaxed" else mondrian)(problem, None)
         assert problem.holds(parts).all()
-        before, after = problem.start.joined(), Parts(parts.of, parts.rows, np.minimum(parts.group, 0), 1).joined()
-        assert np.array_equal(before.of, after.of)
+        before, after = (
+            problem.start.combine_lines(),
+            Partition(parts.tuples, parts.rows, np.minimum(parts.group, 0), 1).combine_lines(),
+        )
+        assert np.array_equal(before.tuples, after.tuples)
         assert np.array_equal(before.rows, after.rows)
         assert np.array_equal(before.group, after.group)
         seen += parts.groups > 1
@@ -157,7 +159,7 @@ def test_without_ties(rows: int, attributes: int, k: int, random: Any) -> None:
     k = min(k, rows)
     columns: Columns = {f"x{i}": [str(n) for n in random.sample(range(rows), rows)] for i in range(attributes)}
     problem = problem_of(columns, dict.fromkeys(columns, RANGES), k=k)
-    sizes = settled(problem, mondrian(problem)).sizes
+    sizes = settle(problem, mondrian(problem)).sizes
     assert sizes.min() >= k
     assert sizes.max() <= 2 * k - 1
 
@@ -170,10 +172,10 @@ def test_with_ties(rows: list[tuple[str, str, str]], k: int, sets: bool) -> None
     columns: Columns = {f"x{i}": list(values) for i, values in enumerate(zip(*rows, strict=True))}
     problem = problem_of(columns, dict.fromkeys(columns, "sets" if sets else RANGES), k=k)
     most = max(Counter(rows).values())
-    strict = settled(problem, mondrian(problem)).sizes
+    strict = settle(problem, mondrian(problem)).sizes
     assert strict.min() >= k
     assert strict.max() <= most + 2 * len(columns) * (k - 1)
-    parts = relaxed(problem)
+    parts = mondrian_relaxed(problem)
     alike = np.all([axis.widths(hull) == 0 for axis, hull in zip(problem.axes, problem.hulls(parts), strict=True)], 0)
     assert ((parts.sizes <= 2 * k - 1) | alike).all()
     assert parts.sizes.min() >= k
@@ -183,9 +185,9 @@ def test_relaxed_divides_a_tuple() -> None:
     """Rows of one value go both ways in the relaxed algorithm, and stay together in the strict one."""
     problem = problem_of({"x": ["1", "1", "2", "2", "2", "2", "3", "3"]}, {"x": RANGES}, k=4)
     assert sorted(mondrian(problem).sizes.tolist()) == [8]
-    parts = relaxed(problem)
+    parts = mondrian_relaxed(problem)
     assert parts.sizes.tolist() == [4, 4]
-    assert np.bincount(parts.of).tolist() == [1, 2, 1]
+    assert np.bincount(parts.tuples).tolist() == [1, 2, 1]
 
 
 def test_widest_first() -> None:
@@ -193,9 +195,9 @@ def test_widest_first() -> None:
     columns: Columns = {"x": ["0", "0", "9", "9"], "y": ["1", "2", "1", "2"]}
     hierarchies = {"x": RANGES | {"domain": [0, 9]}, "y": RANGES | {"domain": [0, 9]}}
     problem = problem_of(columns, hierarchies, k=2)
-    assert problem.axes[0].show(problem.hulls(mondrian(problem))[0]).texts == ("0", "9")
+    assert problem.axes[0].label_hulls(problem.hulls(mondrian(problem))[0]).texts == ("0", "9")
     problem = problem_of({"x": ["0", "9", "9", "9"], "y": ["1", "2", "1", "2"]}, hierarchies, k=2)
-    assert problem.axes[1].show(problem.hulls(mondrian(problem))[1]).texts == ("1", "2")
+    assert problem.axes[1].label_hulls(problem.hulls(mondrian(problem))[1]).texts == ("1", "2")
 
 
 def test_failing_children_stay_together(tmp_path: Path) -> None:
@@ -215,8 +217,8 @@ def test_nulls_stand_apart(algorithm: Algorithm, values: list[str | None]) -> No
     """Where NULLs and numbers can each be a group, no group has both."""
     problem = problem_of({"x": values}, {"x": RANGES}, k=2)
     parts = algorithm(problem)
-    texts = {problem.axes[0].attribute.hierarchy.labels[0][of] is None: set[int]() for of in parts.of}
-    for of, group in zip(parts.of, parts.group, strict=True):
+    texts = {problem.axes[0].attribute.hierarchy.labels[0][of] is None: set[int]() for of in parts.tuples}
+    for of, group in zip(parts.tuples, parts.group, strict=True):
         texts[problem.axes[0].attribute.hierarchy.labels[0][of] is None].add(int(group))
     if min(values.count(None), len(values) - values.count(None)) >= 2:
         assert not texts[True] & texts[False]
@@ -243,8 +245,8 @@ def test_order_of_rows(algorithm: Algorithm, random: Any) -> None:
     def labels(lines: list[tuple[str, str]]) -> Counter[tuple[str | None, ...]]:
         columns: Columns = {"x": [a for a, _ in lines], "y": [b for _, b in lines]}
         problem = problem_of(columns, {"x": RANGES, "y": "sets"}, k=3)
-        parts = settled(problem, algorithm(problem))
-        shown = [[one.texts[code] for code in one.codes] for one in problem.shown(parts)]
+        parts = settle(problem, algorithm(problem))
+        shown = [[one.texts[code] for code in one.codes] for one in problem.labels(parts)]
         return Counter(dict(zip(zip(*shown, strict=True), parts.sizes.tolist(), strict=True)))
 
     assert labels(rows) == labels(random.sample(rows, len(rows)))
@@ -262,6 +264,6 @@ def test_adult(sets: bool, most: float) -> None:
         if sets and column["role"] == "quasi":
             column["hierarchy"] = RANGES | {"domain": [17, 90]} if name == "age" else "sets"
     policy = load(document | {"algorithm": {"name": "mondrian"}})
-    problem = begun(posed(encode(read_table(folder / "adult.csv", policy), policy), policy))
+    problem = choose_start(pose_problem(encode(read_table(folder / "adult.csv", policy), policy), policy))
     assert problem is not None
     assert problem.cost(mondrian(problem)) / problem.encoded.rows < most

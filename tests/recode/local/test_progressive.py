@@ -24,13 +24,10 @@ from sfumato.encode import EncodedTable, encode
 from sfumato.errors import Infeasible
 from sfumato.models import MODELS, AlphaDeassociation
 from sfumato.policy import Policy, load
-from sfumato.recode.local.parts import Parts
+from sfumato.recode.local.partition import Partition
 from sfumato.recode.local.problem import Problem
-from sfumato.recode.local.progressive.loop import loops, progressive
-from sfumato.recode.local.progressive.removal import as_one
-from sfumato.recode.local.progressive.trunks import Trunks, bound, largest
-from sfumato.recode.local.run import posed
-from sfumato.recode.local.start import begun
+from sfumato.recode.local.progressive import Trunks, largest_trunks, lemma_5_limit, loops, progressive
+from sfumato.recode.local.start import choose_start, pose_problem
 from sfumato.table import from_frame, read_table
 
 Opens = Callable[[Case], tuple[EncodedTable, Policy]]
@@ -47,7 +44,7 @@ def cases(model: str, algorithm: str = "progressive") -> list[Case]:
 
 def started(case: Case, opened: Opens) -> Problem | None:
     """The problem of a case, where its rows can be published and all that take part start as one group."""
-    problem = begun(posed(*opened(case)))
+    problem = choose_start(pose_problem(*opened(case)))
     return None if problem is None or problem.start.groups > 1 else problem
 
 
@@ -80,7 +77,7 @@ def _document(rules: list[dict[str, Any]]) -> dict[str, Any]:
 
 def passes_alone(problem: Problem, of: IntArray, rows: IntArray) -> bool:
     """Whether rows pass as one class; no rows do."""
-    return not rows.sum() or bool(problem.requirement.holds(as_one(problem, of, rows)).all())
+    return not rows.sum() or bool(problem.requirement.holds(problem.count_one_class(of, rows)).all())
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -90,8 +87,8 @@ def test_after_each_loop_the_rest_could_be_one_class(model: str, opened: Opens) 
     assert tried
     for problem in tried:
         for loop in loops(problem):
-            assert all(problem.holds(parts.numbered()).all() for parts in loop.taken if len(parts))
-            assert passes_alone(problem, loop.rest.parts.of, loop.rest.parts.rows)
+            assert all(problem.holds(parts.without_empty_groups()).all() for parts in loop.removed if len(parts))
+            assert passes_alone(problem, loop.unassigned.partition.tuples, loop.unassigned.partition.rows)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -99,7 +96,7 @@ def test_loops_are_no_more_than_levels(model: str, opened: Opens) -> None:
     """Lemma 6: attributes climb no more often than their hierarchies have levels in all, each loop one level."""
     for case in cases(model):
         if problem := started(case, opened):
-            levels = [loop.rest.levels for loop in loops(problem)]
+            levels = [loop.unassigned.levels for loop in loops(problem)]
             assert len(levels) - 1 <= sum(one.hierarchy.height for one in problem.encoded.quasi)
             assert [sum(node) for node in levels] == list(range(len(levels)))
 
@@ -110,14 +107,14 @@ def test_no_row_is_lost(model: str, opened: Opens) -> None:
     for case in cases(model):
         if problem := started(case, opened):
             parts = progressive(problem)
-            assert np.bincount(parts.of, parts.rows).tolist() == problem.counts.tolist()
+            assert np.bincount(parts.tuples, parts.rows).tolist() == problem.counts.tolist()
             assert _suppressed(parts) == _suppressed(problem.start)
             assert (parts.sizes > 0).all()
 
 
-def _suppressed(parts: Parts) -> dict[int, int]:
-    gone = parts.only(parts.group < 0)
-    return dict(zip(gone.of.tolist(), gone.rows.tolist(), strict=True))
+def _suppressed(parts: Partition) -> dict[int, int]:
+    gone = parts.select(parts.group < 0)
+    return dict(zip(gone.tuples.tolist(), gone.rows.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -150,7 +147,7 @@ def test_lemma_5_by_trying_all_removals(refined: bool) -> None:
         rows = [(random.choice("xyz"), random.choice("uv")) for _ in range(size)]
         if not _hold(model, rows):
             continue
-        most = bound((model,), _whole(rows))
+        most = lemma_5_limit((model,), _whole(rows))
         for number in range(most + 1):
             assert all(_hold(model, left) for left in itertools.combinations(rows, size - number))
         if not refined:
@@ -171,10 +168,10 @@ def test_lemma_5_takes_the_least_over_models_and_values() -> None:
     whole = EquivalenceClasses.of([0] * 10, a=list("xxxyyzzzzz"), b=list("uuuuuuuvvv"))
     x = AlphaDeassociation(alpha=0.5, column="a", values=["x"])
     u = AlphaDeassociation(alpha=0.75, column="b", values=["u"])
-    assert bound((x,), whole) == 10 - 6
-    assert bound((AlphaDeassociation(alpha=0.6, column="a"),), whole) == math.floor(10 - 5 / Fraction(6, 10))
-    assert bound((x, u), whole) == math.floor(10 - 7 / Fraction(3, 4))
-    assert bound((), whole) == 10
+    assert lemma_5_limit((x,), whole) == 10 - 6
+    assert lemma_5_limit((AlphaDeassociation(alpha=0.6, column="a"),), whole) == math.floor(10 - 5 / Fraction(6, 10))
+    assert lemma_5_limit((x, u), whole) == math.floor(10 - 7 / Fraction(3, 4))
+    assert lemma_5_limit((), whole) == 10
 
 
 @pytest.mark.parametrize("model", ["alpha-deassociation", "alpha-k-anonymity"])
@@ -183,9 +180,11 @@ def test_lemma_5_bounds_each_loop(model: str, opened: Opens) -> None:
     for case in cases(model):
         if problem := started(case, opened):
             for loop in loops(problem):
-                further, left = loop.taken[-1], loop.rest.parts
-                whole = as_one(problem, np.append(further.of, left.of), np.append(further.rows, left.rows))
-                assert not len(left) or further.rows.sum() <= bound(problem.requirement.models, whole)
+                further, left = loop.removed[-1], loop.unassigned.partition
+                whole = problem.count_one_class(
+                    np.append(further.tuples, left.tuples), np.append(further.rows, left.rows)
+                )
+                assert not len(left) or further.rows.sum() <= lemma_5_limit(problem.requirement.models, whole)
 
 
 def test_lemma_5_counts_rows_and_not_what_they_hold() -> None:
@@ -194,10 +193,10 @@ def test_lemma_5_counts_rows_and_not_what_they_hold() -> None:
         {"model": "alpha-deassociation", "column": "illness", "alpha": 0.5, "values": ["c", "d"]},
         {"model": "k-anonymity", "k": 2},
     ]
-    problem = posed(*coded(["4351"] * 8 + ["9991", "9992", "9993", "9994"], "cn" * 5 + "cd", rules))
+    problem = pose_problem(*coded(["4351"] * 8 + ["9991", "9992", "9993", "9994"], "cn" * 5 + "cd", rules))
     first, second = loops(problem)
-    assert first.rest.parts.rows.sum() == 12
-    assert not len(second.rest.parts)
+    assert first.unassigned.partition.rows.sum() == 12
+    assert not len(second.unassigned.partition)
 
 
 @pytest.mark.parametrize("refined", [False, True])
@@ -208,7 +207,7 @@ def test_trunks_are_the_largest(alpha: float, refined: bool) -> None:
     model = AlphaDeassociation(alpha=alpha, column="a", values=["x"], refined=refined)
     pairs = [(size, exposed) for size in range(1, 25) for exposed in range(size + 1)]
     sizes, exposed = np.array(pairs).T
-    found = zip(*largest(model, sizes, exposed), strict=True)
+    found = zip(*largest_trunks(model, sizes, exposed), strict=True)
     for (size, held), (rows, inside) in zip(pairs, found, strict=True):
         fitting = [p for p in range(size + 1) if (t := math.ceil(exact * p)) <= held and p - t <= size - held]
         assert rows == max(p for p in fitting if refined or (exact * p).denominator == 1)
@@ -237,7 +236,7 @@ def _trunks(rules: list[dict[str, Any]], opened: Opens) -> Trunks | None:
     case = random_case(Random(1), "k-anonymity", "progressive")
     illnesses: list[str | None] = ["abcd"[i % 4] for i in range(len(case.rows))]
     columns = case.columns | {"illness": illnesses}
-    return Trunks.of(posed(*opened(Case(columns, case.trees, case.document | {"privacy": rules}))))
+    return Trunks.from_problem(pose_problem(*opened(Case(columns, case.trees, case.document | {"privacy": rules}))))
 
 
 def test_enough_rows_stay_for_the_last_ones() -> None:
@@ -306,7 +305,7 @@ def test_adult() -> None:
         pytest.skip("the Adult rows are not at hand; set SFUMATO_ADULT to their folder")
     rule = {"model": "alpha-deassociation", "column": "salary-class", "values": [">50K"], "alpha": 0.5}
     policy = load(adult_policy(folder, k=2, also=[rule]))
-    problem = posed(encode(read_table(folder / "adult.csv", policy), policy), policy)
+    problem = pose_problem(encode(read_table(folder / "adult.csv", policy), policy), policy)
     parts = progressive(problem)
     assert problem.holds(parts).all()
     assert parts.groups > 5_000

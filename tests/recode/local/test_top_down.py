@@ -21,15 +21,18 @@ from sfumato.models import MODELS
 from sfumato.models.distances import DISTANCES
 from sfumato.policy import load
 from sfumato.recode.evaluation import Evaluator
-from sfumato.recode.local.parts import Parts
+from sfumato.recode.local import top_down as top_down_module
+from sfumato.recode.local.partition import Partition
 from sfumato.recode.local.problem import Problem
-from sfumato.recode.local.run import posed
-from sfumato.recode.local.start import begun
-from sfumato.recode.local.top_down import groups as groups_module
-from sfumato.recode.local.top_down.rounds import top_down, whole
-from sfumato.recode.local.top_down.specialize import Judge, offered
-from sfumato.recode.local.top_down.split import Split
-from sfumato.recode.local.top_down.unspecialize import pushed, specialized
+from sfumato.recode.local.start import choose_start, pose_problem
+from sfumato.recode.local.top_down import (
+    GroupSplit,
+    offer_attributes,
+    one_active_group,
+    push_back,
+    specialize_groups,
+    top_down,
+)
 from sfumato.recode.metrics import METRICS
 from sfumato.recode.optimal import optimal
 from sfumato.table import from_frame, read_table
@@ -51,34 +54,34 @@ def problem_of(columns: Columns, rule: dict[str, Any], *, sensitive: str = "illn
     if sensitive in columns:
         roles[sensitive] = {"role": "sensitive"}
     policy = load({"columns": roles, "privacy": [rule], "algorithm": {"name": "top-down"}})
-    found = begun(posed(encode(from_frame(pa.table(columns), policy), policy), policy))
+    found = choose_start(pose_problem(encode(from_frame(pa.table(columns), policy), policy), policy))
     assert found is not None
     return found
 
 
-def rows_of(problem: Problem, parts: Parts) -> list[int]:
+def rows_of(problem: Problem, parts: Partition) -> list[int]:
     """The rows of each tuple, over all groups."""
-    found = np.bincount(parts.of, weights=parts.rows, minlength=len(problem.counts))
+    found = np.bincount(parts.tuples, weights=parts.rows, minlength=len(problem.counts))
     return [int(rows) for rows in found]
 
 
-def sorted_groups(problem: Problem, parts: Parts, column: str = "q") -> list[list[tuple[str | None, int]]]:
+def sorted_groups(problem: Problem, parts: Partition, column: str = "q") -> list[list[tuple[str | None, int]]]:
     """For each group the values of a column with their rows."""
     place = problem.encoded.names.index(column)
     texts, codes = problem.encoded.quasi[place].column.texts, problem.encoded.tuples.quasi[place]
     found: list[Counter[str | None]] = [Counter() for _ in range(parts.groups)]
-    for of, rows, group in zip(parts.of, parts.rows, parts.group, strict=True):
+    for of, rows, group in zip(parts.tuples, parts.rows, parts.group, strict=True):
         found[group][texts[codes[of]]] += int(rows)
     return sorted(sorted(group.items(), key=str) for group in found)
 
 
-def check(problem: Problem, parts: Parts) -> None:
+def check(problem: Problem, parts: Partition) -> None:
     """Groups pass and have rows, no row is lost, and what was suppressed still is."""
     assert problem.holds(parts).all()
     assert (parts.sizes > 0).all()
     assert rows_of(problem, parts) == problem.counts.tolist()
-    gone = parts.of[parts.group < 0].tolist()
-    assert gone == problem.start.of[problem.start.group < 0].tolist()
+    gone = parts.tuples[parts.group < 0].tolist()
+    assert gone == problem.start.tuples[problem.start.group < 0].tolist()
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -86,7 +89,7 @@ def test_every_group_passes_under_every_model(model: str, opened: Opener) -> Non
     """Before anything settles the groups pass, under the refined α bound as well, and many tables are split."""
     groups: list[int] = []
     for seed in range(SEEDS):
-        problem = begun(posed(*opened(case_of(f"{model} {seed}", model))))
+        problem = choose_start(pose_problem(*opened(case_of(f"{model} {seed}", model))))
         if problem is not None and problem.start.groups == 1:
             found = top_down(problem)
             check(problem, found)
@@ -101,7 +104,7 @@ def test_suppressed_rows_stay_suppressed(persons: bool, opened: Opener) -> None:
     for seed in range(600):
         case = case_of(f"suppressed {seed}").but(suppression=1)
         if ("person" in case.columns) == persons:
-            problem = begun(posed(*opened(case)))
+            problem = choose_start(pose_problem(*opened(case)))
             if problem is not None and problem.start.groups == 1 and (problem.start.group < 0).any():
                 parts = top_down(problem)
                 check(problem, parts)
@@ -119,7 +122,9 @@ def test_every_distance_of_t_closeness(distance: str, opened: Opener) -> None:
             rule for rule in (random_rule(random, "t-closeness") for _ in range(60)) if rule["distance"] == distance
         ]
         case = case_of(f"{distance} {seed}")
-        problem = begun(posed(*opened(Case(case.columns, case.trees, case.document | {"privacy": rules[:1]}))))
+        problem = choose_start(
+            pose_problem(*opened(Case(case.columns, case.trees, case.document | {"privacy": rules[:1]})))
+        )
         if problem is not None:
             parts = top_down(problem)
             assert problem.holds(parts).all()
@@ -178,16 +183,18 @@ def test_offers_are_what_a_naive_count_gives(opened: Opener) -> None:
         case = case_of(f"offers {seed}", "k-anonymity")
         k = Random(seed).choice([2, 3, 4, 5])
         rule = {"model": "k-anonymity", "k": k}
-        problem = begun(posed(*opened(Case(case.columns, case.trees, case.document | {"privacy": [rule]}))))
+        problem = choose_start(
+            pose_problem(*opened(Case(case.columns, case.trees, case.document | {"privacy": [rule]})))
+        )
         if problem is None or "person" in case.columns:
             continue
-        judge, group = Judge(problem), whole(problem)
-        offers = offered(judge, group)
+        group = one_active_group(problem)
+        offers = offer_attributes(problem, group)
         for place, (rows, branches) in enumerate(naive_offers(problem, k)):
             if group.level[place, 0] == 0 or offers.branches[place, 0] == 0:
                 continue
             assert offers.rows[place, 0] == rows
-            done = specialized(judge, group, np.array([place]))
+            done = specialize_groups(problem, group, np.array([place]))
             assert (done.rows[0], done.branches[0]) == (rows, branches)
             asked[rows > 0] += 1
     assert min(asked[True], asked[False]) > 10, asked
@@ -199,15 +206,15 @@ def test_every_group_is_one_that_no_attribute_specializes(opened: Opener) -> Non
     for seed in range(2 * SEEDS):
         case = case_of(f"reopen {seed}")
         document = case.document | {"privacy": [{"model": "k-anonymity", "k": 2}]}
-        problem = begun(posed(*opened(Case(case.columns, case.trees, document))))
+        problem = choose_start(pose_problem(*opened(Case(case.columns, case.trees, document))))
         if problem is None or "person" in case.columns:
             continue
-        judge, start, parts = Judge(problem), whole(problem), top_down(problem)
+        start, parts = one_active_group(problem), top_down(problem)
         for number in range(parts.groups):
-            lines = np.flatnonzero(np.isin(start.of, parts.of[parts.group == number]))
-            rows = parts.only(parts.group == number).joined().rows
-            group = start.regrouped(lines, np.zeros(len(lines), dtype=np.int64), rows.astype(np.float64))
-            assert not offered(judge, group).rows.any()
+            lines = np.flatnonzero(np.isin(start.tuples, parts.tuples[parts.group == number]))
+            rows = parts.select(parts.group == number).combine_lines().rows
+            group = start.regroup(lines, np.zeros(len(lines), dtype=np.int64), rows.astype(np.float64))
+            assert not offer_attributes(problem, group).rows.any()
             groups += 1
     assert groups > 100
 
@@ -235,9 +242,9 @@ def test_rows_that_could_be_specialized_least_go_back() -> None:
     """A row whose other value is rare in its branch gives way before rows whose values are shared."""
     columns = {"q": ["a"] * 5 + ["b"], "r": ["x", "x", "y", "x", "x", "x"]}
     problem = problem_of(columns, {"model": "k-anonymity", "k": 2})
-    judge, group = Judge(problem), whole(problem)
-    back = specialized(judge, group, np.array([0])).back
-    q, r = (codes[group.of] for codes in problem.encoded.tuples.quasi)
+    group = one_active_group(problem)
+    back = specialize_groups(problem, group, np.array([0])).back
+    q, r = (codes[group.tuples] for codes in problem.encoded.tuples.quasi)
     assert [(int(one), int(other)) for one, other in zip(q[back > 0], r[back > 0], strict=True)] == [(0, 1), (1, 0)]
 
 
@@ -245,7 +252,7 @@ def test_parents_get_the_values_that_they_lack() -> None:
     """Under diversity the rows given back are of a value that the parent does not have yet."""
     columns = {"q": ["a"] * 6 + ["b"], "illness": ["flu", "flu", "flu", "cold", "cold", "cold", "cold"]}
     problem = problem_of(columns, {"model": "distinct-l-diversity", "column": "illness", "l": 2})
-    found = specialized(Judge(problem), whole(problem), np.array([0]))
+    found = specialize_groups(problem, one_active_group(problem), np.array([0]))
     assert (found.rows.tolist(), found.back.sum()) == ([5.0], 2.0)
     parts = top_down(problem)
     assert sorted_groups(problem, parts) == [[("a", 1), ("b", 1)], [("a", 5)]]
@@ -265,21 +272,21 @@ def test_branches_are_pushed_back_until_the_parent_passes() -> None:
     columns = {"q": [*"aa", *"bbb", *"cccc", *"ddd"], "illness": ["flu"] * 9 + ["HIV"] * 3}
     rule = {"model": "alpha-deassociation", "column": "illness", "values": ["HIV"], "alpha": 0.4}
     problem = problem_of(columns, rule)
-    judge, group = Judge(problem), whole(problem)
-    split = Split.of(judge, group, np.array([0]))
-    back = pushed(judge, split, split.failing)
-    assert dict(zip(split.branches.of.tolist(), back.tolist(), strict=True)) == {0: 2.0, 1: 3.0, 2: 0.0, 3: 3.0}
+    group = one_active_group(problem)
+    split = GroupSplit.from_groups(problem, group, np.array([0]))
+    back = push_back(problem, split, split.failing)
+    assert dict(zip(split.branches.branch.tolist(), back.tolist(), strict=True)) == {0: 2.0, 1: 3.0, 2: 0.0, 3: 3.0}
 
 
 def test_many_labels_are_numbered_as_they_occur(monkeypatch: pytest.MonkeyPatch, opened: Opener) -> None:
     """Groups are the same whether branches without rows are counted along or left out."""
-    problems = [begun(posed(*opened(case_of(f"sparse {seed}", "k-anonymity")))) for seed in range(SEEDS)]
+    problems = [choose_start(pose_problem(*opened(case_of(f"sparse {seed}", "k-anonymity")))) for seed in range(SEEDS)]
     before = [top_down(problem) for problem in problems if problem is not None]
-    monkeypatch.setattr(groups_module, "_SPARSE", -(1 << 20))
+    monkeypatch.setattr(top_down_module, "_SPARSE", -(1 << 20))
     after = [top_down(problem) for problem in problems if problem is not None]
     assert max(parts.groups for parts in before) > 2
     for one, other in zip(before, after, strict=True):
-        assert one.of.tolist() == other.of.tolist()
+        assert one.tuples.tolist() == other.tuples.tolist()
         assert one.group.tolist() == other.group.tolist()
 
 
@@ -318,7 +325,7 @@ def test_adult() -> None:
     if folder is None:
         pytest.skip("ARX's Adult rows are not at hand; set SFUMATO_ADULT to the folder beside theirs")
     policy = load(adult_arx_policy(folder, plain="salary-class") | {"algorithm": {"name": "top-down"}})
-    problem = begun(posed(encode(read_table(folder / "adult.csv", policy), policy), policy))
+    problem = choose_start(pose_problem(encode(read_table(folder / "adult.csv", policy), policy), policy))
     assert problem is not None
     parts = top_down(problem)
     check(problem, parts)

@@ -14,7 +14,7 @@ from sfumato.attack.minimality.situation import Situation
 from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import QuasiIdentifier
-from sfumato.recode.local.mondrian.cuts import Median, sides
+from sfumato.recode.local.mondrian import Median, assign_sides
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +87,9 @@ def _places(attribute: QuasiIdentifier) -> IntArray:
 def _halves(situation: Situation, place: IntArray) -> IntArray:
     """The two sides of the median of each class, as Mondrian cuts: the more even cut, or else the other."""
     owner, ones = situation.class_of, np.ones_like(situation.class_of)
-    better, other = Median.of(owner, place, ones, span=int(place.max(initial=0)) + 1).strict()
-    one = sides(better, owner, place, ones, whole=True)[0]
-    two = sides(other, owner, place, ones, whole=True)[0]
+    better, other = Median.from_lines(owner, place, ones, span=int(place.max(initial=0)) + 1).strict()
+    one = assign_sides(better, owner, place, ones, whole=True)[0]
+    two = assign_sides(other, owner, place, ones, whole=True)[0]
     right = np.bincount(owner, weights=one)
     return np.where(((right > 0) & (right < situation.sizes))[owner], one, two)
 

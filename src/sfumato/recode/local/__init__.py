@@ -1,12 +1,11 @@
-"""Local recoding: a label of its own for each class, so that only as much is told less exactly as has to be.
+"""Local recoding: a label of its own for each class, so that no row is generalized further than it has to be.
 
-Algorithms go from a `Problem` to `Parts`: which rows of which tuples stand together. `settled` makes classes of them,
-all passing; `improved` lowers what they cost; `applied` gives every row its labels.
+Algorithms go from a `Problem` to a `Partition`: which rows of which tuples are in a group. `settle` makes classes of
+the groups, all passing; `improve` lowers what they cost; `apply_partition` gives every row its labels.
 """
 
-from sfumato.recode.local.apply import applied
-from sfumato.recode.local.parts import Parts
+from sfumato.recode.local.local_recoding import ALGORITHMS, apply_partition, recode_locally
+from sfumato.recode.local.partition import Partition
 from sfumato.recode.local.problem import Problem
-from sfumato.recode.local.run import ALGORITHMS, local
 
-__all__ = ["ALGORITHMS", "Parts", "Problem", "applied", "local"]
+__all__ = ["ALGORITHMS", "Partition", "Problem", "apply_partition", "recode_locally"]

@@ -1,24 +1,24 @@
-"""Settle: groups become classes. What has the same labels is one class, and a class that fails is united with others.
+"""Settle: groups become classes. Groups of equal labels are one class, and classes that fail are merged with others.
 
 Classes are what a reader can tell apart, so groups with equal labels count together, whatever the algorithm thought.
 For monotone models that changes nothing; under the refined α bound a union of good groups may fail. Then failing
-classes are united with their cheapest neighbours until all pass. Each step leaves fewer classes and the table as
-one class passes (that is checked before any algorithm starts), so it ends with every requirement met.
+classes are merged with their cheapest neighbours until all pass. Each step leaves fewer classes and the table as one
+class passes (that is checked before any algorithm starts), so it ends with every requirement met.
 """
 
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.keys import number_tuples, pack_tuples
-from sfumato.recode.local.parts import Parts
-from sfumato.recode.local.problem import Hulls, Problem
-from sfumato.recode.local.standing import Standing
+from sfumato.core.segments import sort_by_group
+from sfumato.recode.local.partition import Partition
+from sfumato.recode.local.problem import Hulls, PricedGroups, Problem
 
 _TRIED = 8
 """So many of the cheapest neighbours are tried for one with which the union passes."""
 
 _PATIENCE = 60
-"""So many steps unite failing classes with one neighbour each; then it is several at a time, to come to an end."""
+"""So many steps merge failing classes with one neighbour each; then it is several at a time, to come to an end."""
 
 _PAIRS = 1 << 22
 """So many pairs are priced at a time."""
@@ -27,54 +27,52 @@ _NEAR = 512
 """Neighbours that are looked at where there are too many to look at all."""
 
 
-def settled(problem: Problem, parts: Parts) -> Parts:
-    """The classes that a grouping makes, all of them passing; those of the start where no others pass."""
-    parts, patience = united(problem, parts.numbered()), _PATIENCE
-    while not (passing := problem.holds(parts)).all():
-        if parts.groups == 1:
+def settle(problem: Problem, partition: Partition) -> Partition:
+    """Make classes of groups, all of them passing; those of the start where no others pass."""
+    partition, patience = merge_equal_labels(problem, partition.without_empty_groups()), _PATIENCE
+    while not (passing := problem.holds(partition)).all():
+        if partition.groups == 1:
             return problem.start
         patience -= 1
-        parts = combined(problem, parts, passing, patient=patience > 0)
-    return parts
+        partition = merge_failing(problem, partition, passing, patient=patience > 0)
+    return partition
 
 
-def combined(problem: Problem, parts: Parts, passing: BoolArray, *, patient: bool = True) -> Parts:
-    """The classes after those that do not pass have each been united with a neighbour; without patience, with more."""
-    return united(problem, parts.merged(_partners(problem, parts, passing, patient=patient)))
+def merge_equal_labels(problem: Problem, partition: Partition) -> Partition:
+    """Make one group of groups with equal labels."""
+    labels = problem.labels(partition)
+    codes, widths = [axis.codes for axis in labels], [len(axis.texts) for axis in labels]
+    number, groups = number_tuples(pack_tuples(codes, widths))
+    return partition if groups == partition.groups else partition.merge(number)
 
 
-def united(problem: Problem, parts: Parts) -> Parts:
-    """The same with groups of equal labels as one."""
-    shown = problem.shown(parts)
-    numbers, groups = number_tuples(
-        pack_tuples([labels.codes for labels in shown], [len(labels.texts) for labels in shown])
-    )
-    return parts if groups == parts.groups else parts.merged(numbers)
+def merge_failing(problem: Problem, partition: Partition, passing: BoolArray, *, patient: bool = True) -> Partition:
+    """Merge each group that does not pass with its cheapest neighbour; without patience, with several.
 
-
-def _partners(problem: Problem, parts: Parts, passing: BoolArray, *, patient: bool) -> IntArray:
-    """For each group the one it becomes part of: failing ones join their cheapest neighbour."""
-    standing = Standing.of(problem, parts)
-    into, failing = np.arange(parts.groups), np.flatnonzero(~passing)
-    among = _near(standing.hulls, parts.groups, failing)
-    for block in np.array_split(np.arange(len(failing)), max(len(failing) * among.shape[1] // _PAIRS, 1)):
-        added = _added(problem, standing, failing[block], among[block])
-        tried = np.take_along_axis(among[block], np.argsort(added, axis=1, kind="stable")[:, :_TRIED], 1)
-        good = _first_good(problem, parts, failing[block], tried)
-        into[failing[block]] = np.where(good < 0, tried[:, 0], good)
+    `passing` is bool[g]. With f failing groups and m neighbours of each: near int[f, m], added float[f, m] what each
+    union would cost more, tried int[f, 8] the cheapest. A failing group goes with the first of these with which it
+    passes, or with the cheapest; without patience, where none of them helps, all that have no other plans join it.
+    """
+    priced = PricedGroups.from_partition(problem, partition)
+    into, failing = np.arange(partition.groups), np.flatnonzero(~passing)
+    near = _near_groups(priced.hulls, partition.groups, failing)
+    for block in np.array_split(np.arange(len(failing)), max(len(failing) * near.shape[1] // _PAIRS, 1)):
+        added = _added_costs(problem, priced, failing[block], near[block])
+        tried = np.take_along_axis(near[block], np.argsort(added, axis=1, kind="stable")[:, :_TRIED], 1)
+        partner = _first_partner(problem, partition, failing[block], tried)
+        into[failing[block]] = np.where(partner < 0, tried[:, 0], partner)
         if not patient:
-            _gather(into, failing[block][good < 0], tried[good < 0])
-    return _components(into)
+            helpless, company = failing[block][partner < 0], tried[partner < 0]
+            free = into[company] == company
+            into[company[free]] = np.broadcast_to(helpless[:, None], company.shape)[free]
+    return merge_equal_labels(problem, partition.merge(_components(into)))
 
 
-def _gather(into: IntArray, failing: IntArray, tried: IntArray) -> None:
-    """Where no single neighbour helps, all that were tried join in, unless they have other plans."""
-    free = into[tried] == tried
-    into[tried[free]] = np.broadcast_to(failing[:, None], tried.shape)[free]
+def _near_groups(hulls: Hulls, groups: int, failing: IntArray) -> IntArray:
+    """Choose the groups to compare with each failing one, itself included: int[f, m].
 
-
-def _near(hulls: Hulls, groups: int, failing: IntArray) -> IntArray:
-    """Groups to look at for each failing one: all, or those that stand near it when all are sorted by their hulls."""
+    All of them, or those that are near it when all are sorted by their hulls.
+    """
     if groups <= 2 * _NEAR:
         return np.broadcast_to(np.arange(groups), (len(failing), groups))
     order = np.lexsort([hull[:, word] for hull in hulls for word in range(hull.shape[1])])
@@ -85,41 +83,37 @@ def _near(hulls: Hulls, groups: int, failing: IntArray) -> IntArray:
     return near
 
 
-def _added(problem: Problem, standing: Standing, failing: IntArray, among: IntArray) -> FloatArray:
-    """What uniting each failing group with each of its neighbours adds to the cost."""
-    mine, theirs = [hull[failing][:, None] for hull in standing.hulls], [hull[among] for hull in standing.hulls]
-    joined = problem.joined(mine, theirs)
-    row = problem.row_cost([hull.reshape(-1, hull.shape[-1]) for hull in joined]).reshape(among.shape)
-    sizes, costs = standing.sizes, standing.costs
-    added = problem.price.of(row, sizes[failing][:, None] + sizes[among]) - costs[failing][:, None] - costs[among]
-    return np.where(among == failing[:, None], np.inf, added)
+def _added_costs(problem: Problem, priced: PricedGroups, failing: IntArray, near: IntArray) -> FloatArray:
+    """Price what each union would add to the cost: float[f, m] for failing int[f] and near int[f, m]."""
+    own, others = [hull[failing][:, None] for hull in priced.hulls], [hull[near] for hull in priced.hulls]
+    joined = [hull.reshape(-1, hull.shape[-1]) for hull in problem.join_hulls(own, others)]
+    row_costs = problem.row_costs(joined).reshape(near.shape)
+    sizes, costs = priced.sizes, priced.costs
+    union = problem.metric.group_costs(row_costs, sizes[failing][:, None] + sizes[near])
+    return np.where(near == failing[:, None], np.inf, union - costs[failing][:, None] - costs[near])
 
 
-def _first_good(problem: Problem, parts: Parts, failing: IntArray, tried: IntArray) -> IntArray:
-    """Of the neighbours tried, cheapest first, the first with which the union passes; -1 where there is none."""
-    chosen = np.full(len(failing), -1)
-    for step in range(tried.shape[1]):
-        pairs = np.flatnonzero((chosen < 0) & (tried[:, step] != failing))
-        if len(pairs):
-            good = pairs[problem.holds(_unions(parts, failing[pairs], tried[pairs, step]))]
-            chosen[good] = tried[good, step]
-    return chosen
-
-
-def _unions(parts: Parts, first: IntArray, second: IntArray) -> Parts:
-    """One group for each pair of groups; a group may stand in many pairs."""
-    order = np.argsort(parts.group, kind="stable")
-    starts = np.searchsorted(parts.group[order], np.arange(parts.groups + 1))
-    groups = np.concatenate([first, second])
-    lengths = starts[groups + 1] - starts[groups]
-    ends = np.cumsum(lengths)
-    lines = order[np.arange(ends[-1]) - np.repeat(ends - lengths - starts[groups], lengths)]
-    owner = np.repeat(np.tile(np.arange(len(first)), 2), lengths)
-    return Parts(parts.of[lines], parts.rows[lines], owner, len(first))
+def _first_partner(problem: Problem, partition: Partition, failing: IntArray, tried: IntArray) -> IntArray:
+    """Find, of the groups tried (int[f, t], cheapest first), the first with which the union passes; -1 for none."""
+    published = partition.published
+    order, runs = sort_by_group(published.group, published.groups)
+    partner = np.full(len(failing), -1)
+    for candidate in tried.T:
+        open_ = np.flatnonzero((partner < 0) & (candidate != failing))
+        if not len(open_):
+            continue
+        # A group for each pair of groups: the lines of all first ones, then those of all second ones.
+        members = np.concatenate([failing[open_], candidate[open_]])
+        lines = order[runs.places(members)]
+        pair = np.repeat(np.tile(np.arange(len(open_)), 2), runs.lengths[members])
+        unions = Partition(published.tuples[lines], published.rows[lines], pair, len(open_))
+        good = open_[problem.holds(unions)]
+        partner[good] = candidate[good]
+    return partner
 
 
 def _components(into: IntArray) -> IntArray:
-    """Groups that hang together by what they become part of, each under one number.
+    """Give groups that hang together by what they become part of one number, the least among them.
 
     Whoever follows the links ends in a circle, after at most as many steps as there are groups; steps double each time.
     """
@@ -127,5 +121,5 @@ def _components(into: IntArray) -> IntArray:
     for _ in range(len(into).bit_length()):
         least = np.minimum(least, least[ahead])
         ahead = ahead[ahead]
-    numbers: IntArray = least[ahead]
-    return numbers
+    number: IntArray = least[ahead]
+    return number

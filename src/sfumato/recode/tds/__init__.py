@@ -4,6 +4,6 @@ The algorithm of Fung, Wang and Yu for one table, and of Wang and Fung 2006 for 
 with. A column is published at a cut of its taxonomy: exactly one label on every path from the root to a leaf.
 """
 
-from sfumato.recode.tds.run import specialized
+from sfumato.recode.tds.specialization import specialize_top_down
 
-__all__ = ["specialized"]
+__all__ = ["specialize_top_down"]
