@@ -14,8 +14,8 @@ from sfumato.release import prepare
 from sfumato.release.csv_file import cells as written
 from sfumato.release.csv_file import write_csv
 from sfumato.table import read_table
-from sfumato.verifier.opening import open_file
-from sfumato.verifier.sql import unguarded
+from sfumato.verifier.duckdb_tables import open_file
+from sfumato.verifier.sql import remove_guard
 
 Rules = Callable[..., dict[str, Any]]
 Saves = Callable[..., Path]
@@ -28,7 +28,7 @@ TEXT_TYPES = [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string
 def _back(path: Path, policy: Any) -> dict[str, list[str | None]]:
     """A published CSV read again, with the apostrophes of the formula rule taken away."""
     found = read_table(path, load(policy)).arrow.to_pydict()
-    return {name: [None if cell is None else unguarded(cell) for cell in column] for name, column in found.items()}
+    return {name: [None if cell is None else remove_guard(cell) for cell in column] for name, column in found.items()}
 
 
 @pytest.mark.parametrize("kind", TEXT_TYPES, ids=str)
@@ -99,7 +99,7 @@ def test_what_is_written_comes_back(
     policy = rules({"q": "quasi", "s": "sensitive", "p": "plain"}, k=1)
     write_csv(prepare(table, policy).tables["table"], tmp_path / "t.csv")
     opened = open_file(tmp_path / "t.csv").connection.execute("SELECT c2, c1 FROM published").fetchall()
-    seen = [tuple(None if cell is None else unguarded(cell) for cell in row) for row in opened]
+    seen = [tuple(None if cell is None else remove_guard(cell) for cell in row) for row in opened]
     assert sorted(seen, key=str) == sorted(rows, key=str)
     if b"\0" not in (tmp_path / "t.csv").read_bytes():  # our own reader takes a small file with NUL for a binary one
         found = _back(tmp_path / "t.csv", policy)
@@ -112,7 +112,7 @@ def test_the_rule_is_reversible(text: str) -> None:
     """Guarding and taking the guard away are inverse, and a guarded text starts no formula."""
     (cell,) = written(pa.array([text]), null="\0never").to_pylist()
     inner = cell[1:-1].replace('""', '"') if cell.startswith('"') else cell
-    assert unguarded(inner) == text
+    assert remove_guard(inner) == text
     assert inner == text or inner == "'" + text
     if text.startswith(RISKY) and inner == text:
         assert float(text) <= 0

@@ -16,7 +16,7 @@ from sfumato.release.report import report
 from sfumato.release.seen.dropped import differing, reasons
 from sfumato.release.seen.queried import queried, workload
 from sfumato.utility.files import Compared
-from sfumato.verifier.files import read_json
+from sfumato.verifier.release_files import read_json
 
 Pages = Callable[[str], Any]
 

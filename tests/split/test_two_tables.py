@@ -12,7 +12,7 @@ import pytest
 from sfumato.errors import DataError
 from sfumato.release import Release, anonymize
 from sfumato.split import TwoTables, common_values, tables_from_files, tables_from_recoding
-from sfumato.verifier.files import read_json
+from sfumato.verifier.release_files import read_json
 
 Rules = Callable[..., dict[str, Any]]
 Class = tuple[tuple[tuple[str | None, ...], ...], tuple[tuple[str | None, int], ...]]

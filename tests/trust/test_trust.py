@@ -23,7 +23,7 @@ import sfumato as sf
 from sfumato.errors import DataError, HierarchyError, Infeasible, NotVerified, PolicyError, SfumatoError
 from sfumato.release import prepare
 from sfumato.release import release as releases
-from sfumato.verifier.sql import unguarded
+from sfumato.verifier.sql import remove_guard
 
 Rules = Callable[..., dict[str, Any]]
 Saves = Callable[..., Path]
@@ -372,7 +372,7 @@ def test_trust_14_spreadsheets_run_nothing(rules: Rules, saves: Saves, cells: Re
     rows = cells(folder / "public" / "table.csv")
     for row in rows:
         assert not [text for text in (*row, *row.values()) if text.startswith(start) and text not in {"-1", "-2"}]
-        assert {unguarded(key): unguarded(cell) for key, cell in row.items() if key != "n"} == {
+        assert {remove_guard(key): remove_guard(cell) for key, cell in row.items() if key != "n"} == {
             "q": start + "1x",
             "s": start + "2x",
             name: start + "3x",

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.errors import InputError, NotVerified
-from sfumato.verifier import Asked, verify
+from sfumato.verifier import RequestedPromise, verify
 
 COLUMNS: dict[str, Any] = {
     "who": {"role": "individual"},
@@ -89,7 +89,7 @@ def test_every_algorithm_and_form_holds(made: Any, algorithm: str, form: str, li
         assert release.manifest["privacy"] == [found.as_json()]
         assert ("linked_k" in found.achieved) is (linked_k is not None)
         more = found.achieved.get("linked_k", 10**6) + 1
-        assert not verify(release.folder, asked=Asked([{**rule, "linked_k": more}])).satisfied
+        assert not verify(release.folder, asked=RequestedPromise([{**rule, "linked_k": more}])).satisfied
 
 
 def test_anatomy_holds_where_a_bucket_has_enough_persons(made: Any) -> None:
@@ -182,7 +182,8 @@ def test_a_promise_of_other_bounds_is_not_that_of_the_policy(made: Any, key: str
         {name: value for name, value in rule.items() if name != "linked_k"} if key == "linked_k" else {**rule, key: 1}
     )
     release.rewrite(
-        promise=[laxer], privacy=[found.as_json() for found in verify(release.folder, asked=Asked([laxer])).privacy]
+        promise=[laxer],
+        privacy=[found.as_json() for found in verify(release.folder, asked=RequestedPromise([laxer])).privacy],
     )
     release.sign()
     assert verify(release.folder).complaints == ("the manifest does not promise what the policy in the audit asks for",)
@@ -192,7 +193,7 @@ def test_a_promise_of_other_bounds_is_not_that_of_the_policy(made: Any, key: str
 def test_requirements_that_mean_nothing_are_a_sentence(linking: Any, rule: dict[str, Any]) -> None:
     """In the manifest they show that it was changed; asked for, they are the caller's mistake."""
     with pytest.raises(InputError):
-        verify(linking.folder, asked=Asked([rule]))
+        verify(linking.folder, asked=RequestedPromise([rule]))
     linking.rewrite(promise=[rule])
     with pytest.raises(NotVerified, match=r"^manifest\.json: "):
         verify(linking.folder)
@@ -203,7 +204,7 @@ def test_individuals_that_no_column_names_are_a_sentence(made: Any) -> None:
     release = made()
     sentence = "identity-kl-diversity counts individuals, and the release has no column of the role individual"
     with pytest.raises(InputError, match=f"^{sentence}$"):
-        verify(release.folder, asked=Asked([KL]))
+        verify(release.folder, asked=RequestedPromise([KL]))
     release.rewrite(promise=[KL])
     with pytest.raises(NotVerified, match=rf"^manifest\.json: {sentence}; it was changed"):
         verify(release.folder)

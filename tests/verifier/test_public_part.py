@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from sfumato.errors import InputError
-from sfumato.verifier import Asked, verify
-from sfumato.verifier.whole import numeric_ranks
+from sfumato.verifier import RequestedPromise, verify
+from sfumato.verifier.class_distances import numeric_ranks
 
 COLUMNS = {
     "sex": {"role": "quasi", "hierarchy": "suppress"},
@@ -43,7 +43,7 @@ def test_where_no_row_can_be_missing_the_table_speaks_for_itself(made: Any, dist
         verdict = verify(folder)
         assert verdict.complaints == ()
         assert dict(verdict.privacy[0].achieved) == pytest.approx(dict(whole.privacy[0].achieved))
-    assert not verify(release.folder, asked=Asked([{**rule, "t": 0.0}])).satisfied
+    assert not verify(release.folder, asked=RequestedPromise([{**rule, "t": 0.0}])).satisfied
 
 
 @pytest.mark.parametrize(("suppression", "column"), [(0.1, "pay"), (0.0, "job")])
@@ -52,7 +52,7 @@ def test_where_the_table_does_not_know_it_says_so(made: Any, suppression: float,
     release, _ = public_part(made, suppression, {"model": "k-anonymity", "k": 2})
     rule = {"model": "t-closeness", "column": column, "t": 1.0, "distance": "emd-ordered"}
     with pytest.raises(InputError, match="verify the complete release folder"):
-        verify(release.folder, asked=Asked([rule]))
+        verify(release.folder, asked=RequestedPromise([rule]))
 
 
 def test_an_order_that_a_hierarchy_gives_is_not_guessed(made: Any) -> None:
@@ -71,7 +71,7 @@ def test_costs_and_hierarchies_stay_with_the_data_holder(made: Any, distance: st
     release, _ = public_part(made, 0.0, {"model": "k-anonymity", "k": 2})
     rule = {"model": "t-closeness", "column": "job", "t": 1.0, "distance": distance}
     with pytest.raises(InputError, match="verify the complete release folder"):
-        verify(release.folder, asked=Asked([rule]))
+        verify(release.folder, asked=RequestedPromise([rule]))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sfumato.errors import InputError
-from sfumato.verifier import Asked, Verdict, verify
+from sfumato.verifier import RequestedPromise, Verdict, verify
 
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 Rows = list[dict[str, Any]]
@@ -210,8 +210,8 @@ def test_an_extra_file_is_reported(made: Any, name: str) -> None:
 def test_other_requirements_replace_the_promised_ones(made: Any) -> None:
     """A reader may ask for more or less than was promised."""
     release = made()
-    assert verify(release.folder, asked=Asked([{"model": "k-anonymity", "k": 1}])).satisfied
-    verdict = verify(release.folder, asked=Asked([{"model": "k-anonymity", "k": 150}]))
+    assert verify(release.folder, asked=RequestedPromise([{"model": "k-anonymity", "k": 1}])).satisfied
+    verdict = verify(release.folder, asked=RequestedPromise([{"model": "k-anonymity", "k": 150}]))
     assert verdict.privacy[0].required == {"k": 150}
     assert says(verdict, "fewer than 150")
 
@@ -229,9 +229,9 @@ def test_a_policy_with_other_roles_is_no_yardstick(made: Any) -> None:
     roles = {column["name"]: column["role"] for column in release.manifest["columns"]}
     plain = next(name for name, role in roles.items() if role == "plain")
     rules = release.manifest["promise"]
-    assert verify(release.folder, asked=Asked(rules, roles)).satisfied
+    assert verify(release.folder, asked=RequestedPromise(rules, roles)).satisfied
     with pytest.raises(InputError, match=f"other roles than the release has to '{plain}'"):
-        verify(release.folder, asked=Asked(rules, roles | {plain: "quasi"}))
+        verify(release.folder, asked=RequestedPromise(rules, roles | {plain: "quasi"}))
 
 
 def test_more_suppressed_rows_than_allowed_are_found_out(made: Any) -> None:

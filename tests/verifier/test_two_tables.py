@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.errors import InputError, NotVerified
-from sfumato.verifier import Asked, Promise, verify, verify_accounts, verify_tables
+from sfumato.verifier import Promise, RequestedPromise, verify, verify_accounts, verify_tables
 
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 Make = Callable[..., Any]
@@ -48,16 +48,16 @@ def test_tables_5_and_6_of_the_paper_hold(split: Make, kind: str, form: str) -> 
     assert (verdict.complaints, verdict.rows, verdict.classes) == ((), 6, 3)
     assert verdict.privacy[0].achieved == {"alpha": 0.5, "k": 2}
     assert verify(release.public).satisfied
-    assert verify(release.folder, asked=Asked([PAPER], {**ROLES, "illness": "sensitive"})).satisfied
+    assert verify(release.folder, asked=RequestedPromise([PAPER], {**ROLES, "illness": "sensitive"})).satisfied
 
 
 def test_tables_5_and_6_are_not_more_than_they_promise(split: Make) -> None:
     """A third person in each class or a smaller share is refused, and the classes are named by their numbers."""
     release = split(nss(), ss(), roles=ROLES, promise=[PAPER])
-    assert verify(release.folder, asked=Asked([{**PAPER, "k": 3}])).complaints == tuple(
+    assert verify(release.folder, asked=RequestedPromise([{**PAPER, "k": 3}])).complaints == tuple(
         f"alpha-k-anonymity: class {number} has 2 rows, fewer than 3" for number in (1, 2, 3)
     )
-    failing = verify(release.folder, asked=Asked([{**PAPER, "alpha": 0.4}])).complaints
+    failing = verify(release.folder, asked=RequestedPromise([{**PAPER, "alpha": 0.4}])).complaints
     assert len(failing) == 3
     for number, sentence in enumerate(failing, 1):
         assert re.fullmatch(rf"alpha-k-anonymity: class {number} has a share of 0.5 of \w+, above 0.4", sentence)
@@ -94,7 +94,7 @@ def test_tables_apart_for_each_sensitive_column(split: Make, kind: str) -> None:
     release = split(nss(), ss(), income, roles=ROLES, kind=kind, promise=rules)
     assert verify(release.folder).complaints == ()
     both = {"model": "alpha-deassociation", "columns": ["illness", "income"], "alpha": 0.5, "values": ["high", "HIV"]}
-    assert verify(release.folder, asked=Asked([both])).satisfied
+    assert verify(release.folder, asked=RequestedPromise([both])).satisfied
     release.change("ss-2", lambda lines: [{**line, "income": "high"} for line in lines])
     assert verify(release.folder).complaints == tuple(
         f"distinct-l-diversity: class {number} has 1 different sensitive values, fewer than 2" for number in (1, 2, 3)
@@ -111,7 +111,7 @@ def test_persons_are_counted_in_nss(split: Make, kind: str) -> None:
     verdict = verify(release.folder)
     assert verdict.complaints == ()
     assert [finding.achieved for finding in verdict.privacy] == [{"k": 1}, {"l": 1}]
-    assert verify(release.folder, asked=Asked([{"model": "k-anonymity", "k": 2}])).complaints == tuple(
+    assert verify(release.folder, asked=RequestedPromise([{"model": "k-anonymity", "k": 2}])).complaints == tuple(
         f"k-anonymity: class {number} has 1 persons, fewer than 2" for number in (1, 2, 3)
     )
 
@@ -126,7 +126,7 @@ def test_guarded_texts_are_compared_as_they_were(split: Make, kind: str, cell: s
     rule = {"model": "alpha-deassociation", "column": "illness", "alpha": 0.5, "values": [cell]}
     release = split(people, values, roles={"=q": "quasi"}, kind=kind, promise=[rule])
     assert verify(release.folder).complaints == ()
-    failing = verify(release.folder, asked=Asked([{**rule, "alpha": 0.4}])).complaints
+    failing = verify(release.folder, asked=RequestedPromise([{**rule, "alpha": 0.4}])).complaints
     assert failing[-1] == (
         f"alpha-deassociation: the quasi-identifiers =q = {cell} stand in 2 classes, "
         f"and the join gives {cell} a share of 0.5, above 0.4"
@@ -153,7 +153,7 @@ def test_distances_are_measured_from_the_public_part_alone(split: Make, distance
     [finding] = verify(release.folder).privacy
     figures = {"variational": 1 / 3, "emd-equal": 1 / 3, "kl": math.log(3) / 2}
     assert finding.achieved["t"] == pytest.approx(figures[distance])
-    assert verify(release.folder, asked=Asked([{**CLOSE, "distance": distance, "t": 0.3}])).complaints
+    assert verify(release.folder, asked=RequestedPromise([{**CLOSE, "distance": distance, "t": 0.3}])).complaints
     release.written.rewrite(suppression_limit=0.1)
     with pytest.raises(InputError, match="verify the complete release folder"):
         verify(release.folder)
@@ -196,7 +196,7 @@ def test_only_columns_of_ss_can_be_asked_about(split: Make, column: str) -> None
     release = split(nss(), ss(), roles=ROLES, promise=[PAPER])
     words = "beside the quasi-identifiers" if column == "job" else "columns that the release does not have"
     with pytest.raises(InputError, match=f"{words}.*'{column}'"):
-        verify(release.folder, asked=Asked([{**PAPER, "column": column}]))
+        verify(release.folder, asked=RequestedPromise([{**PAPER, "column": column}]))
 
 
 def arrow() -> tuple[pa.Table, pa.Table, Promise]:

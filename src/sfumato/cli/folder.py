@@ -7,7 +7,7 @@ from typing import Any
 from sfumato.errors import InputError, NotVerified
 from sfumato.policy import Policy, load
 from sfumato.verifier.accounts import check_manifest
-from sfumato.verifier.files import read_json, table_path
+from sfumato.verifier.release_files import read_json, table_path
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def verify(
 
 def check_earlier(folder: Path, policy: "Policy") -> None:
     """Refuse a policy that joins the release with others than it was made with, or by other rules."""
-    from sfumato.verifier.files import public_folder, read_json
+    from sfumato.verifier.release_files import public_folder, read_json
 
     manifest = read_json(public_folder(folder) / "manifest.json")
     known = manifest.get("previous", [])

@@ -12,8 +12,7 @@ from sfumato.ledger.earlier import found_tables, wanted_tables
 from sfumato.ledger.objects import Source
 from sfumato.ledger.verdict import verdict_on
 from sfumato.verifier.accounts import check_manifest
-from sfumato.verifier.files import public_folder, read_audit, read_bytes, read_json, table_path
-from sfumato.verifier.layout import layout_of
+from sfumato.verifier.release_files import public_folder, read_audit, read_bytes, read_json, read_layout, table_path
 
 _KEPT = ("sfumato", "written", "policy", "folder", "input", "suppressed", "needs", "costs", "manifest_sha256")
 """What is kept of the audit: the policy, and what the verifier needs; neither the seed nor a figure of the report."""
@@ -38,7 +37,7 @@ class Candidate:
     @property
     def tables(self) -> dict[str, str]:
         """The SHA-256 of each table."""
-        return {name: self.manifest["files"][name]["sha256"] for name in layout_of(self.manifest).files}
+        return {name: self.manifest["files"][name]["sha256"] for name in read_layout(self.manifest).files}
 
     @property
     def policy(self) -> dict[str, Any] | None:

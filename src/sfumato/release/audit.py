@@ -36,7 +36,7 @@ def audit(
         "algorithm": recoding.algorithm,
         **how_found(recoding),
         "utility": utility.as_json(),
-        "needs": {name: needs.as_json() for name, needs in known.needs.items()},
+        "needs": {name: needs.as_json() for name, needs in known.distributions.items()},
         "costs": {name: [[a, b, cost] for (a, b), cost in pairs.items()] for name, pairs in known.costs.items()},
     }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.release import manifest
 from sfumato.release.earlier import intersected
 from sfumato.table.files import file_digest
-from sfumato.verifier.files import SUMMARY
+from sfumato.verifier.release_files import SUMMARY
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release

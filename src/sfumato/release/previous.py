@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.hierarchy.hierarchy import Label
 from sfumato.policy import ValueCondition
 from sfumato.recode import Recoding
-from sfumato.verifier import Earlier
+from sfumato.verifier import PriorRelease
 
 if TYPE_CHECKING:
     from sfumato.previous import LinkedReleases
@@ -19,7 +19,7 @@ EARLIER = (
 Taxonomies = dict[str, list[list[Label]]]
 
 
-def earlier_releases(star: "LinkedReleases | None") -> tuple[Earlier, ...]:
+def earlier_releases(star: "LinkedReleases | None") -> tuple[PriorRelease, ...]:
     """The earlier releases as the verifier takes them."""
     return () if star is None else tuple(_earlier(star, place) for place in range(len(star.earlier)))
 
@@ -49,11 +49,11 @@ def private(star: "LinkedReleases | None") -> dict[str, Any]:
     return {"previous": [{"name": each.name, "path": str(each.path.resolve())} for each in star.earlier]}
 
 
-def _earlier(star: "LinkedReleases", place: int) -> Earlier:
+def _earlier(star: "LinkedReleases", place: int) -> PriorRelease:
     one = star.earlier[place]
     rules = [rule for rule in star.rules if _last(star, rule) == one.name]
     written = tuple((_written(first), _written(second)) for first, second in rules)
-    return Earlier(one.name, one.path, one.digest, one.rows, one.csv, star.join_columns[place], written)
+    return PriorRelease(one.name, one.path, one.digest, one.rows, one.csv, star.join_columns[place], written)
 
 
 def _written(condition: ValueCondition) -> str:
@@ -66,7 +66,7 @@ def _last(star: "LinkedReleases", rule: "InconsistencyRule") -> str:
     return max(tables, key=star.names.index)
 
 
-def _entry(earlier: Earlier) -> dict[str, Any]:
+def _entry(earlier: PriorRelease) -> dict[str, Any]:
     assert earlier.path is not None  # noqa: S101 - the maker has read it; this tells the type checker
     return {
         "name": earlier.name,

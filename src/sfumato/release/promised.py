@@ -7,7 +7,7 @@ from sfumato.models import TCloseness
 from sfumato.policy import Policy
 from sfumato.recode import Recoding
 from sfumato.release.previous import earlier_releases, taxonomies
-from sfumato.verifier import Asked, Needs, Promise
+from sfumato.verifier import InputDistribution, Promise, RequestedPromise
 
 if TYPE_CHECKING:
     from sfumato.previous import LinkedReleases
@@ -18,10 +18,10 @@ def requirements(policy: Policy) -> list[dict[str, Any]]:
     return [{"model": entry.name, **entry.required} for entry in policy.requirements]
 
 
-def asked(policy: Policy) -> Asked:
+def asked(policy: Policy) -> RequestedPromise:
     """A policy as the verifier takes it, to check a release against."""
     roles = {name: str(column.role) for name, column in policy.columns.items()}
-    return Asked(tuple(requirements(policy)), roles, costs(policy))
+    return RequestedPromise(tuple(requirements(policy)), roles, costs(policy))
 
 
 def costs(policy: Policy) -> dict[str, dict[tuple[str, str], float]]:
@@ -46,9 +46,9 @@ def promise(encoded: EncodedTable, policy: Policy, recoding: Recoding, star: "Li
     )
 
 
-def _needs(encoded: EncodedTable, name: str) -> Needs:
+def _needs(encoded: EncodedTable, name: str) -> InputDistribution:
     domain = encoded.domains[name]
-    return Needs(
+    return InputDistribution(
         domain.values,
         tuple(domain.totals.tolist()),
         None if domain.ranks is None else tuple(domain.ranks.tolist()),

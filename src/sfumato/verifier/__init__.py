@@ -5,20 +5,29 @@ algorithm or a class count of the library: two implementations of each definitio
 anything leaves the house.
 """
 
-from sfumato.verifier.accounts import promised
-from sfumato.verifier.folder import verify, verify_accounts, verify_table, verify_tables
-from sfumato.verifier.linkage.earlier import Earlier
-from sfumato.verifier.promise import Asked, Needs, Promise
+from sfumato.verifier.accounts import read_promise
+from sfumato.verifier.stated_promise import InputDistribution, PriorRelease, Promise, RequestedPromise
 from sfumato.verifier.verdict import Finding, Verdict
+from sfumato.verifier.verify import verify, verify_accounts, verify_table, verify_tables
+
+# The names that these had before, for those who import them.
+Asked = RequestedPromise
+Earlier = PriorRelease
+Needs = InputDistribution
+promised = read_promise
 
 __all__ = [
     "Asked",
     "Earlier",
     "Finding",
+    "InputDistribution",
     "Needs",
+    "PriorRelease",
     "Promise",
+    "RequestedPromise",
     "Verdict",
     "promised",
+    "read_promise",
     "verify",
     "verify_accounts",
     "verify_table",

@@ -8,69 +8,25 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sfumato.errors import InputError, NotVerified
-from sfumato.verifier.files import SUMMARY
-from sfumato.verifier.layout import CHANGED, Account, check_layout, keys
-from sfumato.verifier.linkage.earlier import Earlier, are_previous, are_taxonomies
-from sfumato.verifier.promise import Needs, Promise
-from sfumato.verifier.rules import objection
+from sfumato.verifier.duckdb_tables import ENCODINGS
+from sfumato.verifier.release_files import CHANGED, SUMMARY, JsonObject, check_layout, layout_keys
+from sfumato.verifier.stated_promise import (
+    TAXONOMY_ROOT,
+    InputDistribution,
+    MoveCosts,
+    PriorRelease,
+    Promise,
+    StatedRequirement,
+    objection,
+)
 
 _ROLES = frozenset({"individual", "quasi", "sensitive", "plain"})
 
 
-def _is_hash(known: Any) -> bool:
-    return isinstance(known, dict) and isinstance(known.get("sha256"), str)
-
-
-def _is_page(value: Any) -> bool:
-    return _is_hash(value) and value.get("file") == SUMMARY
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _are_tables(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-_KEYS: dict[str, Callable[[Any], bool]] = {
-    "files": lambda value: isinstance(value, dict) and all(map(_is_hash, value.values())),
-    "columns": _are_tables,
-    "promise": lambda value: isinstance(value, list) and bool(value),
-    "rows": _is_count,
-    "classes": _is_count,
-    "csv": lambda value: isinstance(value, dict) and isinstance(value.get("null"), str),
-    "privacy": _are_tables,
-    "suppression_limit": _is_share,
-    "previous": are_previous,
-    "taxonomies": are_taxonomies,
-    "summary": _is_page,
-}
-_OPTIONAL = frozenset({"csv", "privacy", "suppression_limit", "previous", "taxonomies", "summary"})
-
-
-def check_manifest(manifest: Account) -> None:
-    """Raise where the manifest lacks something that verification needs.
-
-    >>> check_manifest({})
-    Traceback (most recent call last):
-    sfumato.errors.NotVerified: manifest.json has no proper 'files': ...
-    """
-    _check_keys(manifest)
-    _check_columns(manifest["columns"])
-    check_layout(manifest)
-    persons = any(column["role"] == "individual" for column in manifest["columns"])
-    for rule in manifest["promise"]:
-        if found := objection(rule, persons=persons):
-            raise NotVerified(f"manifest.json: {found}; {CHANGED}")
-
-
-def promised(manifest: Account, audit: Account, requirements: Sequence[Mapping[str, Any]] | None = None) -> Promise:
-    """The promise as the manifest states it, with what the private audit adds to check it.
+def read_promise(
+    manifest: JsonObject, audit: JsonObject, requirements: Sequence[StatedRequirement] | None = None
+) -> Promise:
+    """Read the promise that the manifest states, with what the private audit adds to check it.
 
     `requirements` replace those of the manifest.
     """
@@ -85,22 +41,34 @@ def promised(manifest: Account, audit: Account, requirements: Sequence[Mapping[s
         tuple(by_role["sensitive"]),
         next(iter(by_role["individual"]), None),
         tuple(manifest["promise"] if requirements is None else requirements),
-        _needs(audit),
-        _costs(audit),
+        _read_distributions(audit),
+        _read_costs(audit),
         complete=manifest.get("suppression_limit") == 0,
         ordered=frozenset(column["name"] for column in manifest["columns"] if column.get("hierarchy")),
-        previous=_previous(manifest, audit),
+        previous=_read_previous(manifest, audit),
         taxonomies=manifest.get("taxonomies", {}),
     )
 
 
-def _check_keys(manifest: Account) -> None:
-    for key, test in {**_KEYS, **keys(manifest)}.items():
-        if (key in manifest or key not in _OPTIONAL) and not test(manifest.get(key)):
+def check_manifest(manifest: JsonObject) -> None:
+    """Refuse a manifest that lacks something that verification needs.
+
+    >>> check_manifest({})
+    Traceback (most recent call last):
+    sfumato.errors.NotVerified: manifest.json has no proper 'files': ...
+    """
+    for key, test in {**_MANIFEST_KEYS, **layout_keys(manifest)}.items():
+        if (key in manifest or key not in _OPTIONAL_KEYS) and not test(manifest.get(key)):
             raise NotVerified(f"manifest.json has no proper '{key}': {CHANGED}")
+    _check_columns(manifest["columns"])
+    check_layout(manifest)
+    persons = any(column["role"] == "individual" for column in manifest["columns"])
+    for rule in manifest["promise"]:
+        if wrong := objection(rule, persons=persons):
+            raise NotVerified(f"manifest.json: {wrong}; {CHANGED}")
 
 
-def _check_columns(columns: Sequence[Account]) -> None:
+def _check_columns(columns: Sequence[JsonObject]) -> None:
     names, roles = [column.get("name") for column in columns], [column.get("role") for column in columns]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise NotVerified(f"manifest.json names its columns in no proper way: {CHANGED}")
@@ -113,21 +81,13 @@ def _check_columns(columns: Sequence[Account]) -> None:
             raise NotVerified(f"manifest.json describes column '{column['name']}' in no proper way: {CHANGED}")
 
 
-def _previous(manifest: Account, audit: Account) -> tuple[Earlier, ...]:
-    try:
-        paths = {entry["name"]: entry["path"] for entry in audit.get("previous", [])}
-        sound = all(isinstance(text, str) for pair in paths.items() for text in pair)
-    except (AttributeError, KeyError, TypeError):
-        sound = False
-    if not sound:
-        raise NotVerified(f"audit.json does not say properly where earlier releases are: {CHANGED}")
-    return tuple(Earlier.from_json(entry, paths.get(entry["name"])) for entry in manifest.get("previous", []))
+# What the audit adds
 
 
-def _needs(audit: Account) -> dict[str, Needs]:
+def _read_distributions(audit: JsonObject) -> dict[str, InputDistribution]:
     try:
-        needs = {column: Needs.from_json(data) for column, data in audit.get("needs", {}).items()}
-        sound = all(each.sound for each in needs.values())
+        needs = {column: InputDistribution.from_json(data) for column, data in audit.get("needs", {}).items()}
+        sound = all(distribution.sound for distribution in needs.values())
     except (AttributeError, KeyError, TypeError):
         sound = False
     if not sound:
@@ -135,7 +95,7 @@ def _needs(audit: Account) -> dict[str, Needs]:
     return needs
 
 
-def _costs(audit: Account) -> dict[str, dict[tuple[str, str], float]]:
+def _read_costs(audit: JsonObject) -> Mapping[str, MoveCosts]:
     try:
         costs = {
             column: {(str(a), str(b)): float(cost) for a, b, cost in lines}
@@ -147,3 +107,111 @@ def _costs(audit: Account) -> dict[str, dict[tuple[str, str], float]]:
     if not sound:
         raise NotVerified(f"audit.json does not list costs properly: {CHANGED}")
     return costs
+
+
+def _read_previous(manifest: JsonObject, audit: JsonObject) -> tuple[PriorRelease, ...]:
+    try:
+        paths = {entry["name"]: entry["path"] for entry in audit.get("previous", [])}
+        sound = all(isinstance(text, str) for pair in paths.items() for text in pair)
+    except (AttributeError, KeyError, TypeError):
+        sound = False
+    if not sound:
+        raise NotVerified(f"audit.json does not say properly where earlier releases are: {CHANGED}")
+    return tuple(PriorRelease.from_json(entry, paths.get(entry["name"])) for entry in manifest.get("previous", []))
+
+
+# The form of each key of the manifest
+
+
+def are_taxonomies(value: Any) -> bool:
+    """Whether a manifest's ``taxonomies`` are trees: each label has one path to the root.
+
+    >>> are_taxonomies({"sex": [["Male", "*"], ["*"]]}), are_taxonomies({"sex": [["Male", "any"]]})
+    (True, False)
+    >>> are_taxonomies({"job": [["cook", "craft", "*"], ["craft", "trade", "*"]]})
+    False
+    """
+    return isinstance(value, Mapping) and all(isinstance(name, str) and _is_tree(value[name]) for name in value)
+
+
+def _is_tree(paths: Any) -> bool:
+    if not isinstance(paths, list | tuple) or not all(map(_is_path, paths)):
+        return False
+    path_of: dict[str | None, tuple[str | None, ...]] = {}
+    rests = (tuple(path[place:]) for path in paths for place in range(len(path)))
+    return all(path_of.setdefault(rest[0], rest) == rest for rest in rests)
+
+
+def _is_path(path: Any) -> bool:
+    """Whether it goes from a label, or NULL, over other labels to the root."""
+    if not isinstance(path, list | tuple) or not path or path[-1] != TAXONOMY_ROOT:
+        return False
+    texts = all(isinstance(label, str) for label in path[1:]) and isinstance(path[0], str | None)
+    return texts and len(set(path)) == len(path)
+
+
+def _are_previous(value: Any) -> bool:
+    if not isinstance(value, list) or not all(isinstance(entry, dict) and _is_previous(entry) for entry in value):
+        return False
+    names = [entry["name"] for entry in value]
+    return len(set(names)) == len(names)
+
+
+def _is_previous(entry: JsonObject) -> bool:
+    """Whether an entry names its file, and says properly what its records are matched by."""
+    if not all(isinstance(entry.get(key), str) and entry[key] for key in ("name", "table", "sha256")):
+        return False
+    if not _is_count(entry.get("rows", 0)) or not _is_dialect(entry.get("csv")):
+        return False
+    join: Any = entry.get("join")
+    pairs = entry.get("inconsistent", [])
+    if not _are_texts(join) or len(set(join)) < len(join) or not isinstance(pairs, list):
+        return False
+    return all(_are_texts(pair) and len(pair) == 2 and all("=" in side for side in pair) for pair in pairs)
+
+
+def _is_dialect(csv: Any) -> bool:
+    """Whether it says how a CSV is read; nothing is said where the file is none."""
+    if csv is None:
+        return True
+    if not isinstance(csv, dict) or not _are_texts(csv.get("null")):
+        return False
+    separator, encoding = csv.get("separator", ","), csv.get("encoding", "utf-8")
+    signs = isinstance(separator, str) and len(separator) == 1 and separator not in '"\r\n'
+    return signs and isinstance(encoding, str) and encoding in ENCODINGS and isinstance(csv.get("guarded", False), bool)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _has_hash(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("sha256"), str)
+
+
+_MANIFEST_KEYS: dict[str, Callable[[Any], bool]] = {
+    "files": lambda value: isinstance(value, dict) and all(map(_has_hash, value.values())),
+    "columns": _are_objects,
+    "promise": lambda value: isinstance(value, list) and bool(value),
+    "rows": _is_count,
+    "classes": _is_count,
+    "csv": lambda value: isinstance(value, dict) and isinstance(value.get("null"), str),
+    "privacy": _are_objects,
+    "suppression_limit": _is_share,
+    "previous": _are_previous,
+    "taxonomies": are_taxonomies,
+    "summary": lambda value: _has_hash(value) and value.get("file") == SUMMARY,
+}
+_OPTIONAL_KEYS = frozenset({"csv", "privacy", "suppression_limit", "previous", "taxonomies", "summary"})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sfumato.errors import InputError, NotVerified
-from sfumato.verifier import Asked, verify
+from sfumato.verifier import RequestedPromise, verify
 
 JUNK: tuple[Any, ...] = (None, True, -1, 1.5, "x", [], {}, [[]], [None], {"a": 1}, [{"name": 1}], 10**400)
 KEYS = ("table", "rows", "classes", "promise", "columns", "files", "csv", "privacy", "form", "suppression_limit")
@@ -60,7 +60,7 @@ def test_requirements_that_mean_nothing_are_a_sentence(made: Any, rule: dict[str
     """In the manifest they show that it was changed; asked for, they are the caller's mistake."""
     release = made()
     with pytest.raises(InputError):
-        verify(release.folder, asked=Asked([rule]))
+        verify(release.folder, asked=RequestedPromise([rule]))
     release.rewrite(promise=[rule])
     with pytest.raises(NotVerified, match=r"^manifest\.json: "):
         verify(release.folder)
@@ -70,9 +70,9 @@ def test_a_requirement_about_another_column_is_the_callers_mistake(made: Any) ->
     """A policy for another table does not fit."""
     release = made()
     with pytest.raises(InputError, match="columns that the release does not have: 'wealth'"):
-        verify(release.folder, asked=Asked([{"model": "distinct-l-diversity", "column": "wealth", "l": 2}]))
+        verify(release.folder, asked=RequestedPromise([{"model": "distinct-l-diversity", "column": "wealth", "l": 2}]))
     with pytest.raises(InputError, match="no requirement"):
-        verify(release.folder, asked=Asked([]))
+        verify(release.folder, asked=RequestedPromise([]))
 
 
 @pytest.mark.parametrize("name", ["../../secret.csv", "/etc/passwd", "..", "", ".", "a/b.csv", "a\\b.csv", "x\0.csv"])

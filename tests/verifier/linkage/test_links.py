@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.errors import InputError, NotVerified
-from sfumato.verifier import Asked, Earlier, Promise, verify, verify_table
+from sfumato.verifier import PriorRelease, Promise, RequestedPromise, verify, verify_table
 
 PEOPLE = [
     {"name": "Alice", "job": "Banker", "class": "c1"},
@@ -35,7 +35,7 @@ MORE: dict[str, Any] = {"roles": {"class": "plain"}, "taxonomies": TAXONOMIES}
 
 def figures(folder: Path, *rules: dict[str, Any], **previous: Any) -> list[Any]:
     """What a release reaches, requirement by requirement."""
-    return [finding.achieved["k"] for finding in verify(folder, asked=Asked(rules), **previous).privacy]
+    return [finding.achieved["k"] for finding in verify(folder, asked=RequestedPromise(rules), **previous).privacy]
 
 
 def test_the_join_of_table_1_of_the_paper(joined: Any) -> None:
@@ -44,12 +44,12 @@ def test_the_join_of_table_1_of_the_paper(joined: Any) -> None:
     assert verify(release.folder).complaints == ()
     assert figures(release.folder, K, LINK, {**LINK, "y": ["old.disease"], "values": ["HIV"]}) == [1, 1.0, 1.0]
     few = "is linked to 1 different values of $row, old.$row, fewer than 2"
-    assert verify(release.folder, asked=Asked([{**K, "k": 2}])).complaints == (
+    assert verify(release.folder, asked=RequestedPromise([{**K, "k": 2}])).complaints == (
         f"xy-anonymity: name = Bob, old.disease = Cancer {few}",
         f"xy-anonymity: name = Bob, old.disease = HIV {few}",
         f"xy-anonymity: name = Cathy, old.disease = HIV {few}",
     )
-    assert verify(release.folder, asked=Asked([{**LINK, "k": 0.9}])).complaints == (
+    assert verify(release.folder, asked=RequestedPromise([{**LINK, "k": 0.9}])).complaints == (
         "xy-linkability: name = Alice is linked to old.disease = Cancer with a share of 1.0, above 0.9",
         "xy-linkability: name = Cathy is linked to old.disease = HIV with a share of 1.0, above 0.9",
     )
@@ -67,7 +67,7 @@ def test_rules_keep_records_apart(joined: Any) -> None:
     current = [{**line, "job": "*"} for line in PEOPLE]
     release = joined(current, {"old": PATIENTS}, promise=[{**LINK, "k": 0.6}], **MORE)
     release.change_previous(inconsistent=[["class=c1", "old.disease=Cancer"]])
-    assert verify(release.folder, asked=Asked([{**LINK, "k": 0.6}])).complaints == (
+    assert verify(release.folder, asked=RequestedPromise([{**LINK, "k": 0.6}])).complaints == (
         "xy-linkability: name = Alice is linked to old.disease = HIV with a share of 1.0, above 0.6",
     )
     release.change_previous(inconsistent=[["class=c1", "old.disease=*"]])
@@ -78,11 +78,13 @@ def test_thresholds_of_single_values(joined: Any) -> None:
     """Each named value has its bound, k bounds all others, and without k these are free."""
     release = joined([{**line, "job": "*"} for line in PEOPLE], {"old": PATIENTS}, promise=[LINK], **MORE)
     free = {"model": "xy-linkability", "x": ["name"], "y": ["old.disease"], "values": {"HIV": 0.4}}
-    assert verify(release.folder, asked=Asked([free, {**free, "k": 0.6}])).complaints == ()
+    assert verify(release.folder, asked=RequestedPromise([free, {**free, "k": 0.6}])).complaints == ()
     assert figures(release.folder, free, {**free, "k": 0.6}) == [0.4, 0.6]
-    [sentence, *_] = verify(release.folder, asked=Asked([{**free, "k": 0.5}])).complaints
+    [sentence, *_] = verify(release.folder, asked=RequestedPromise([{**free, "k": 0.5}])).complaints
     assert sentence == "xy-linkability: name = Alice is linked to old.disease = Cancer with a share of 0.6, above 0.5"
-    [sentence, *_] = verify(release.folder, asked=Asked([{**free, "values": {"HIV": 0.39999999999}}])).complaints
+    [sentence, *_] = verify(
+        release.folder, asked=RequestedPromise([{**free, "values": {"HIV": 0.39999999999}}])
+    ).complaints
     assert sentence.endswith("is linked to old.disease = HIV with a share of 0.4, above 0.39999999999")
 
 
@@ -90,7 +92,7 @@ def test_the_worst_are_named_and_the_others_counted(joined: Any) -> None:
     """Three sentences, and a number."""
     current = [{"id": f"i{i}", "job": "*"} for i in range(9)]
     release = joined(current, {"old": PATIENTS}, promise=[{**K, "x": ["id"], "y": ["$row"]}], taxonomies=TAXONOMIES)
-    complaints = verify(release.folder, asked=Asked([{**K, "x": ["id"], "y": ["$row"], "k": 2}])).complaints
+    complaints = verify(release.folder, asked=RequestedPromise([{**K, "x": ["id"], "y": ["$row"], "k": 2}])).complaints
     assert complaints[0] == "xy-anonymity: id = i0 is linked to 1 different $row, fewer than 2"
     assert complaints[3:] == ("xy-anonymity: 6 more are linked too closely",)
 
@@ -150,7 +152,7 @@ def test_numbers_and_dates_are_compared_as_they_print(joined: Any, tmp_path: Pat
         [found] = verify(
             release.folder,
             previous={"old": path},
-            asked=Asked([{**K, "x": ["id"], "y": ["old.$row"], "k": figure + 1}]),
+            asked=RequestedPromise([{**K, "x": ["id"], "y": ["old.$row"], "k": figure + 1}]),
         ).privacy
         assert (
             f"xy-anonymity: id = {name} is linked to {figure} different old.$row, fewer than {figure + 1}"
@@ -179,7 +181,9 @@ def test_earlier_files_are_read_as_they_were_written(joined: Any, tmp_path: Path
             verify(release.folder)
         return
     assert verify(release.folder).complaints == ()
-    [found] = verify(release.folder, asked=Asked([{**K, "x": ["old.disease"], "y": ["$row"], "k": 2}])).privacy
+    [found] = verify(
+        release.folder, asked=RequestedPromise([{**K, "x": ["old.disease"], "y": ["$row"], "k": 2}])
+    ).privacy
     assert found.failures[1].startswith("xy-anonymity: old.disease = NULL is linked to 1 different $row")
     assert found.failures[0].startswith("xy-anonymity: old.disease = a;b is linked to 1 different $row")
 
@@ -188,13 +192,13 @@ def test_in_memory_as_in_files(joined: Any) -> None:
     """What is to be published is checked before it is, with the earlier files."""
     release = joined(PEOPLE, {"old": PATIENTS}, promise=[K], **MORE)
     csv = {"separator": ",", "null": [""], "guarded": False}
-    old = Earlier("old", release.earlier["old"], csv=csv, join=("job",))
+    old = PriorRelease("old", release.earlier["old"], csv=csv, join=("job",))
     promise = Promise(("name", "job"), (), None, (K, {**K, "k": 2}, LINK), previous=(old,), taxonomies=TAXONOMIES)
     found = verify_table(pa.Table.from_pylist(PEOPLE), promise).privacy
     assert [finding.achieved["k"] for finding in found] == figures(release.folder, K, {**K, "k": 2}, LINK)
     assert [finding.satisfied for finding in found] == [True, False, True]
     with pytest.raises(InputError, match="the table of the earlier release 'old' is needed here"):
-        verify_table(pa.Table.from_pylist(PEOPLE), Promise(("name",), (), None, (K,), previous=(Earlier("old"),)))
+        verify_table(pa.Table.from_pylist(PEOPLE), Promise(("name",), (), None, (K,), previous=(PriorRelease("old"),)))
 
 
 def test_a_policy_brings_its_own_earlier_releases(joined: Any) -> None:
@@ -203,16 +207,18 @@ def test_a_policy_brings_its_own_earlier_releases(joined: Any) -> None:
     rule = ("class=c1", "old.disease=Cancer")
     [found] = verify(
         release.folder,
-        asked=Asked([{**LINK, "k": 0.6}], previous=[Earlier("old", join=("job",), inconsistent=(rule,))]),
+        asked=RequestedPromise(
+            [{**LINK, "k": 0.6}], previous=[PriorRelease("old", join=("job",), inconsistent=(rule,))]
+        ),
     ).privacy
     assert found.achieved == {"k": 1.0}
     alone = joined(PEOPLE, {}, promise=[{"model": "k-anonymity", "k": 1}], folder="alone", roles={"class": "plain"})
     csv = {"separator": ",", "null": [""]}
-    old = Earlier("old", release.earlier["old"], csv=csv, join=("job",))
-    [found] = verify(alone.folder, asked=Asked([K], previous=[old], taxonomies=TAXONOMIES)).privacy
+    old = PriorRelease("old", release.earlier["old"], csv=csv, join=("job",))
+    [found] = verify(alone.folder, asked=RequestedPromise([K], previous=[old], taxonomies=TAXONOMIES)).privacy
     assert found.achieved == {"k": 1}
     with pytest.raises(InputError, match=r"about 'old\.disease', which neither the release nor an earlier one has"):
-        verify(alone.folder, asked=Asked([K]))
+        verify(alone.folder, asked=RequestedPromise([K]))
 
 
 def test_the_public_part_needs_the_earlier_file(joined: Any) -> None:
@@ -224,7 +230,7 @@ def test_the_public_part_needs_the_earlier_file(joined: Any) -> None:
     ):
         verify(release.folder)
     assert verify(release.folder, previous={"old": str(release.earlier["old"])}).complaints == ()
-    assert verify(release.folder, asked=Asked([{"model": "k-anonymity", "k": 1}])).satisfied
+    assert verify(release.folder, asked=RequestedPromise([{"model": "k-anonymity", "k": 1}])).satisfied
     with pytest.raises(InputError, match="no earlier release called 'new'; it has 'old'"):
         verify(release.folder, previous={"new": release.earlier["old"]})
 

@@ -11,10 +11,10 @@ import pytest
 
 from sfumato import anonymize
 from sfumato.errors import NotVerified
-from sfumato.verifier import Asked, Needs, Promise, verify, verify_table
-from sfumato.verifier.examine import examine
-from sfumato.verifier.one_table import OneTable
-from sfumato.verifier.opening import open_file
+from sfumato.verifier import InputDistribution, Promise, RequestedPromise, verify, verify_table
+from sfumato.verifier.checks import reach_verdict
+from sfumato.verifier.counts import OneTableCounts
+from sfumato.verifier.duckdb_tables import open_file
 
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
 NAMES = ["age", "Age", "id", "n", "v", "r", "persons", "c0", "c1", "select", 'a"b', "it's", "a\nb", "=cmd", "'=x", " "]
@@ -46,7 +46,7 @@ def test_names_that_differ_in_case_or_look_like_sql(kind: str, tmp_path: Path) -
     verdict = verify(folder)
     assert verdict.complaints == ()
     assert (verdict.rows, verdict.classes) == (8, 2)
-    assert not verify(folder, asked=Asked([{"model": "k-anonymity", "k": 5}])).satisfied
+    assert not verify(folder, asked=RequestedPromise([{"model": "k-anonymity", "k": 5}])).satisfied
 
 
 @KINDS
@@ -60,7 +60,7 @@ def test_guarded_cells_are_compared_as_they_were(kind: str, cell: str, tmp_path:
     close = {"model": "t-closeness", "column": "illness", "t": 0, "distance": "kl"}
     folder = anonymize(table, rules(roles(["sex", "illness"], "illness"), kind, alpha, close)).save(tmp_path / "r")
     assert verify(folder).complaints == ()
-    [finding] = verify(folder, asked=Asked([{**alpha, "alpha": 0.4, "values": [cell]}])).privacy
+    [finding] = verify(folder, asked=RequestedPromise([{**alpha, "alpha": 0.4, "values": [cell]}])).privacy
     assert (finding.satisfied, finding.achieved) == (False, {"alpha": 0.5})
 
 
@@ -74,10 +74,10 @@ def test_null_is_a_label_and_a_value_of_its_own(made: Any, kind: str, null: str)
     release = made(table, kind=kind, columns=columns, privacy=[{"model": "k-anonymity", "k": 3}], data={"null": [null]})
     verdict = verify(release.folder)
     assert (verdict.complaints, verdict.classes) == ((), 4)
-    failing = verify(release.folder, asked=Asked([{"model": "k-anonymity", "k": 4}])).complaints
+    failing = verify(release.folder, asked=RequestedPromise([{"model": "k-anonymity", "k": 4}])).complaints
     assert len(failing) == 3
     assert verify(
-        release.folder, asked=Asked([{"model": "distinct-l-diversity", "column": "illness", "l": 3}])
+        release.folder, asked=RequestedPromise([{"model": "distinct-l-diversity", "column": "illness", "l": 3}])
     ).satisfied
 
 
@@ -146,7 +146,7 @@ def test_ten_thousand_columns(tmp_path: Path) -> None:
             lines = [",".join(names), *(",".join([cell] * 10_000) for cell in ("x", "y", "x", "y"))]
             path.write_text("\n".join(lines) + "\n")
         rule = {"model": "alpha-k-anonymity", "k": 2, "alpha": 1.0, "column": sensitive}
-        verdict = examine(OneTable(open_file(path), Promise((quasi,), (sensitive,), None, (rule,))))
+        verdict = reach_verdict(OneTableCounts(open_file(path), Promise((quasi,), (sensitive,), None, (rule,))))
         assert (verdict.rows, verdict.classes, verdict.satisfied) == (4, 2, True)
 
 
@@ -164,7 +164,9 @@ def test_a_very_long_cell_is_read(tmp_path: Path) -> None:
     """A line beyond the reader's usual room gets more room."""
     path = tmp_path / "table.csv"
     path.write_text(f"q,plain\nx,{'y' * 5_000_000}\n")
-    verdict = examine(OneTable(open_file(path), Promise(("q",), (), None, ({"model": "k-anonymity", "k": 1},))))
+    verdict = reach_verdict(
+        OneTableCounts(open_file(path), Promise(("q",), (), None, ({"model": "k-anonymity", "k": 1},)))
+    )
     assert verdict.satisfied
 
 
@@ -172,8 +174,8 @@ def test_line_breaks_within_cells_are_not_rows(tmp_path: Path) -> None:
     """Many quoted line breaks, read by several threads at once."""
     path = tmp_path / "table.csv"
     path.write_text('"q\nr",s\n' + '"x\n\ny","a,""b""\n"\n' * 300_000)
-    verdict = examine(
-        OneTable(open_file(path), Promise(("q\nr",), (), None, ({"model": "k-anonymity", "k": 300_000},)))
+    verdict = reach_verdict(
+        OneTableCounts(open_file(path), Promise(("q\nr",), (), None, ({"model": "k-anonymity", "k": 300_000},)))
     )
     assert (verdict.complaints, verdict.rows) == ((), 300_000)
 
@@ -212,7 +214,7 @@ def test_a_value_the_input_did_not_have_fails_its_class_alone() -> None:
     """The other classes keep their distances, and the figure of the table is left out."""
     table = pa.table({"q": ["x", "x", "y", "y"], "s": ["a", "b", "a", "plague"]})
     rule = {"model": "t-closeness", "column": "s", "t": 0.1, "distance": "emd-ordered"}
-    needs = {"s": Needs(("a", "b"), (2, 2), (0, 1), 2)}
+    needs = {"s": InputDistribution(("a", "b"), (2, 2), (0, 1), 2)}
     verdict = verify_table(table, Promise(("q",), ("s",), None, (rule,), needs))
     assert verdict.complaints == ("t-closeness: the class q = y holds a sensitive value that the input did not have",)
     assert verdict.privacy[0].achieved == {}

@@ -15,7 +15,7 @@ import pytest
 from sfumato import models
 from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain, count_values
 from sfumato.models import Costs
-from sfumato.verifier import Finding, Needs, Promise, verify_table
+from sfumato.verifier import Finding, InputDistribution, Promise, verify_table
 
 SEEDS = range(16)
 VALUES = ("7", "12", "3", "30", "", None)
@@ -65,7 +65,7 @@ def classes_of(rows: Rows) -> list[Rows]:
 def check(rows: Rows, rules: Sequence[Rule], totals: Sequence[int], *, persons: bool = False) -> Sequence[Finding]:
     """What the verifier says of each requirement."""
     table = pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in rows[0]]))
-    needs = {"s": Needs(VALUES, tuple(totals), RANKS, len(VALUES), TREE)}
+    needs = {"s": InputDistribution(VALUES, tuple(totals), RANKS, len(VALUES), TREE)}
     promise = Promise(("q", "Q"), ("s", "t"), "who" if persons else None, tuple(rules), needs, {"s": COSTS})
     return verify_table(table, promise).privacy
 

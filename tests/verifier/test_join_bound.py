@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.verifier import Finding, Needs, Promise, verify, verify_table, verify_tables
-from sfumato.verifier.counting import counted
-from sfumato.verifier.join import excesses
-from sfumato.verifier.layout import Layout
-from sfumato.verifier.memory import in_memory
+from sfumato.verifier import Finding, InputDistribution, Promise, verify, verify_table, verify_tables
+from sfumato.verifier.counts import count_release
+from sfumato.verifier.duckdb_tables import register_tables
+from sfumato.verifier.join_bound import find_excesses
+from sfumato.verifier.release_files import Layout
 
 SEEDS = range(120)
 ROLES = {"q": "quasi", "Q": "quasi", "who": "individual"}
@@ -139,7 +139,7 @@ def test_alpha_is_that_of_the_materialized_join(part: int) -> None:
 @pytest.mark.parametrize("at_once", [4, 10**6])
 def test_every_excess_over_the_join_is_found_with_its_share(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exactly the combinations of the naive count, with their classes and shares, in however many goes."""
-    monkeypatch.setattr("sfumato.verifier.join._AT_ONCE", at_once)
+    monkeypatch.setattr("sfumato.verifier.join_bound._AT_ONCE", at_once)
     number = 0
     for seed in range(10):
         nss, ss = random_tables(seed)
@@ -147,12 +147,14 @@ def test_every_excess_over_the_join_is_found_with_its_share(at_once: int, monkey
         for rule in rules_of(seed):
             promise = Promise(("q", "Q"), ("s", "t"), None, (rule,))
             layout = Layout({name: tuple(one.column_names) for name, one in tables.items()}, "class_id")
-            counts: Any = counted(in_memory(tables, promise.needed, ["class_id"]), promise, layout)
-            found, failing = excesses(counts.connection, rule, [counts.pairs(one) for one in rule["columns"]], 10**6)
+            counts: Any = count_release(register_tables(tables, promise.needed_columns, ["class_id"]), promise, layout)
+            found, failing = find_excesses(
+                counts.connection, rule, [counts.pairs(one) for one in rule["columns"]], 10**6
+            )
             naive = over_join(nss, ss, rule)
             words = [(f"q = {'NULL' if q is None else q}, Q = {Q}", *naive[q, Q]) for q, Q in naive]
             assert failing == len(found)
-            assert sorted((counts._words(one), one.classes, round(one.share, 9)) for one in found) == sorted(
+            assert sorted((counts.describe_quasi(one.q), one.classes, round(one.share, 9)) for one in found) == sorted(
                 (name, classes, round(float(share), 9)) for name, classes, share in words
             )
             number += failing
@@ -216,7 +218,7 @@ def test_classes_by_number_are_classes_like_any_other(part: int, persons: bool) 
     for seed in range(part, 9, 3):
         nss, ss = random_tables(seed)
         totals = Counter(line["s"] for line in ss)
-        needs = {"s": Needs(VALUES, tuple(totals[value] + 1 for value in VALUES), (1, 2, 0, 3, 4), 5, tree)}
+        needs = {"s": InputDistribution(VALUES, tuple(totals[value] + 1 for value in VALUES), (1, 2, 0, 3, 4), 5, tree)}
         who, rules = ("who", EVERY + OF_PERSONS) if persons else (None, EVERY)
         promise = Promise(("q", "Q"), ("s", "t"), who, rules, needs, {"s": costs})
         merged = [

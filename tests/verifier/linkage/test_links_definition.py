@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.verifier import Earlier, Finding, Promise, verify_table
+from sfumato.verifier import Finding, PriorRelease, Promise, verify_table
 
 Row = dict[str, str | None]
 Rows = list[Row]
@@ -162,7 +162,7 @@ def exactly(share: float) -> Fraction:
     return Fraction(1, 3) if share == 1 / 3 else Fraction(str(share))
 
 
-def earlier(case: Case, folder: Path, *, kind: str) -> tuple[Earlier, ...]:
+def earlier(case: Case, folder: Path, *, kind: str) -> tuple[PriorRelease, ...]:
     """The earlier tables in files, with what the promise says of them."""
     found = []
     for number in range(1, len(case.tables)):
@@ -171,7 +171,7 @@ def earlier(case: Case, folder: Path, *, kind: str) -> tuple[Earlier, ...]:
         csv = None if kind == "parquet" else {"separator": ",", "null": ["none"], "guarded": False}
         rules = tuple((one, other) for one, other in case.rules) if number == 1 else ()
         join = tuple(name for name in columns if name in case.shared(0, number))
-        found.append(Earlier(str(case.names[number]), path, None, len(case.tables[number]), csv, join, rules))
+        found.append(PriorRelease(str(case.names[number]), path, None, len(case.tables[number]), csv, join, rules))
     return tuple(found)
 
 
@@ -211,7 +211,7 @@ def told(failures: Sequence[str]) -> int:
 def test_the_join_is_that_of_the_rows(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever stands in x and y, figures and verdicts are those of the definition, also a few pairs at a time."""
     if block % 2:
-        monkeypatch.setattr("sfumato.verifier.linkage.joined.AT_ONCE", 12)
+        monkeypatch.setattr("sfumato.verifier.linkage.pivot_join.PAIRS_AT_ONCE", 12)
     for seed in range(block * 10, block * 10 + 10):
         case = Case(seed)
         rules = [case.draw_rule() for _ in range(4)]

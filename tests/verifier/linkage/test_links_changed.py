@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from sfumato.errors import InputError, NotVerified
-from sfumato.verifier import Asked, Earlier, Promise, verify, verify_table, verify_tables
-from sfumato.verifier.rules import objection
+from sfumato.verifier import PriorRelease, Promise, RequestedPromise, verify, verify_table, verify_tables
+from sfumato.verifier.stated_promise import objection
 
 CURRENT = [{"sex": "m", "race": "a", "pay": "1"}, {"sex": "f", "race": "b", "pay": "2"}]
 OLD = [{"sex": "m", "test": "HIV"}, {"sex": "f", "test": "flu"}]
@@ -236,9 +236,9 @@ def test_names_that_may_mean_two_things_are_refused(joined: Any) -> None:
     release = joined(current, {"old": [{"sex": "m"}]}, promise=[{**RULE, "x": ["sex"]}])
     for name in ("old.sex", "$row"):
         with pytest.raises(InputError, match=r"which may be one of 2 columns; rename one"):
-            verify(release.folder, asked=Asked([{**RULE, "x": ["sex"], "y": [name]}]))
+            verify(release.folder, asked=RequestedPromise([{**RULE, "x": ["sex"], "y": [name]}]))
     with pytest.raises(InputError, match="which neither the release nor an earlier one has"):
-        verify(release.folder, asked=Asked([{**RULE, "x": ["colour"], "y": ["old.$row"]}]))
+        verify(release.folder, asked=RequestedPromise([{**RULE, "x": ["colour"], "y": ["old.$row"]}]))
 
 
 def test_a_column_that_stands_twice_is_no_column_to_join_on(release: Any, tmp_path: Path) -> None:
@@ -246,23 +246,23 @@ def test_a_column_that_stands_twice_is_no_column_to_join_on(release: Any, tmp_pa
     path = tmp_path / "twice.csv"
     path.write_text("sex,sex,test\nm,m,HIV\n")
     release.change_previous(sha256=None)
-    old = Earlier("old", path, csv={"separator": ",", "null": [""]}, join=("sex",))
+    old = PriorRelease("old", path, csv={"separator": ",", "null": [""]}, join=("sex",))
     release.change(previous=[])
     with pytest.raises(NotVerified, match="earlier release 'old' has these columns more than once: 'sex'"):
-        verify(release.folder, asked=Asked([{**LINK, "x": ["race"]}], previous=[old]))
+        verify(release.folder, asked=RequestedPromise([{**LINK, "x": ["race"]}], previous=[old]))
 
 
 @pytest.mark.parametrize("rule", [RULE, {**RULE, "x": ["race"]}, LINK], ids=lambda rule: str(rule["x"]))
 def test_a_join_that_is_too_large_proves_nothing(release: Any, rule: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The size and the limit are said, and that there is no proof."""
-    monkeypatch.setattr("sfumato.verifier.linkage.joined.LIMIT", 1)
+    monkeypatch.setattr("sfumato.verifier.linkage.pivot_join.MOST_PAIRS", 1)
     with pytest.raises(NotVerified, match=r"has 2 pairs of groups, more than the 1 that .* nothing was proved"):
-        verify(release.folder, asked=Asked([rule]))
-    monkeypatch.setattr("sfumato.verifier.linkage.matches.LIMIT", 1)
+        verify(release.folder, asked=RequestedPromise([rule]))
+    monkeypatch.setattr("sfumato.verifier.linkage.record_matching.MOST_MATCHES", 1)
     with pytest.raises(
         NotVerified, match=r"has over 1 combinations of labels .* than the 1 that .* nothing was proved"
     ):
-        verify(release.folder, asked=Asked([rule]))
+        verify(release.folder, asked=RequestedPromise([rule]))
 
 
 def test_numbers_beyond_128_bits_are_refused(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_numbers_beyond_128_bits_are_refused(tmp_path: Path) -> None:
     for place in range(5):
         path = tmp_path / f"t{place}.csv"
         path.write_text("v\n" + "a\n" * 10**5)
-        earlier.append(Earlier(f"t{place}", path, csv=csv, join=("v",)))
+        earlier.append(PriorRelease(f"t{place}", path, csv=csv, join=("v",)))
     table = pa.table({"v": ["a"] * 4, "s": ["x", "x", "y", "z"]})
 
     def check(share: float, tables: int = 5) -> Any:

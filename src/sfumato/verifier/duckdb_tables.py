@@ -1,0 +1,252 @@
+"""Tables of a release in DuckDB, from files or from memory, their columns under names of ours: c0, c1, and so on.
+
+SQL identifiers are blind to case, and a table may have a column called ``n``, ``Age`` beside ``age``, or a name
+with a quote in it. So no name of the table ever gets into a statement: columns are known by their position.
+"""
+
+import csv
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from sfumato.errors import NotVerified
+from sfumato.verifier.sql import connect, path_pattern, quote_text, remove_guard, remove_guard_sql
+
+ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "latin-1": "latin-1", "utf-16": "utf-16"}
+"""The encodings of earlier releases' files, as this library and DuckDB call them."""
+
+_CSV_OPTIONS = (
+    "quote = '\"', escape = '\"', allow_quoted_nulls = false, strict_mode = true, null_padding = false, "
+    "header = true, auto_detect = false, compression = 'none', hive_partitioning = false"
+)
+_LINE_SIZE, _LONG_LINE_SIZE = 2_000_000, 200_000_000
+_MOST_LABELS, _MOST_SIGNS = 12, 60
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A view of a table on a connection, and what its columns were called.
+
+    `source` is the name of the view, and `label` how a sentence names the table. `types` has the Arrow type of each
+    column that is not text. `guarded` says that texts carry the apostrophe of the formula rule. `statement` makes the
+    view again, with room for very long lines or without.
+    """
+
+    connection: Any
+    columns: tuple[str, ...]
+    types: Mapping[str, Any]
+    source: str = "published"
+    label: str = "the table"
+    guarded: bool = False
+    statement: Callable[[bool], str] | None = None
+
+    def column(self, name: str) -> str:
+        """Give the name that a column has in SQL."""
+        return f"c{self.columns.index(name)}"
+
+    def integer_sql(self, name: str) -> str:
+        """Write a column of whole numbers in SQL; NULL where a cell is none, or is not written as one."""
+        column = self.column(name)
+        number = f"TRY_CAST({column} AS BIGINT)"
+        if name in self.types:
+            return number if pa.types.is_integer(self.types[name]) else "CAST(NULL AS BIGINT)"
+        return f"CASE WHEN CAST({number} AS VARCHAR) = {column} THEN {number} END"
+
+    def text_sql(self, expression: str) -> str:
+        """Write a column of text in SQL, without the apostrophe of the formula rule."""
+        return remove_guard_sql(expression) if self.guarded else expression
+
+    def read(self, statement: str) -> None:
+        """Run a statement that reads the table; a file that cannot be read is one that cannot be verified."""
+        try:
+            try:
+                self.connection.execute(statement)
+            except duckdb.Error as error:
+                if self.statement is None or "maximum line size" not in str(error).lower():
+                    raise
+                self.connection.execute(self.statement(True))
+                self.connection.execute(statement)
+        except duckdb.OutOfMemoryException:
+            raise MemoryError from None
+        except duckdb.Error as error:
+            raise NotVerified(f"{self.label} cannot be read: {str(error).splitlines()[0]}") from None
+
+    def texts(self, name: str, values: Any) -> list[str | None]:
+        """Write values of a column as the library prints them: a number without trailing zeros, a date in ISO form."""
+        if name not in self.types:
+            cells = values.cast(pa.string()).to_pylist()
+            return [remove_guard(cell) if self.guarded and cell is not None else cell for cell in cells]
+        kind = self.types[name]
+        try:
+            return list(values.cast(kind).cast(pa.string()).to_pylist())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise NotVerified(f"column '{name}' holds {kind}, which this version cannot compare") from None
+
+    def describe_rows(self, names: Sequence[str], rows: Any) -> list[str]:
+        """Describe each row of an Arrow table of these columns: ``age = 30, sex = Male``."""
+        cells = [self.texts(name, rows.column(i)) for i, name in enumerate(names)]
+        return [describe_cells(names, row) for row in zip(*cells, strict=True)]
+
+
+def describe_cells(names: Sequence[str], cells: Sequence[str | None]) -> str:
+    """Write some cells of a row for a sentence, the first of them where there are many.
+
+    >>> describe_cells(["age", "sex"], ["30", None])
+    'age = 30, sex = NULL'
+    """
+    texts = ["NULL" if cell is None else cell for cell in cells]
+    short = [text if len(text) <= _MOST_SIGNS else f"{text[:_MOST_SIGNS]}…" for text in texts]
+    parts = [f"{name} = {text}" for name, text in zip(names, short, strict=True)]
+    rest = [f"{len(parts) - _MOST_LABELS} more labels"] if len(parts) > _MOST_LABELS else []
+    return ", ".join(parts[:_MOST_LABELS] + rest)
+
+
+@dataclass(frozen=True)
+class CsvDialect:
+    """How a CSV is written: ours, where nothing else is said. Without `line_ends` they may be any, but all alike."""
+
+    null: tuple[str, ...] = ("",)
+    separator: str = ","
+    guarded: bool = True
+    encoding: str = "utf-8"
+    line_ends: str | None = "\\n"
+
+    @property
+    def options(self) -> str:
+        """The same as options of DuckDB's ``read_csv``."""
+        null = ", ".join(quote_text(text) for text in self.null if not {*text} & {self.separator, *'"\r\n'})
+        nulls = f"nullstr = [{null}]" if null else "nullstr = chr(0)"
+        ends = "" if self.line_ends is None else f", new_line = '{self.line_ends}'"
+        separator, encoding = quote_text(self.separator), quote_text(self.encoding)
+        return f"{_CSV_OPTIONS}, delim = {separator}, encoding = {encoding}, {nulls}{ends}"
+
+
+def open_file(path: Path, *, null: str = "", types: Mapping[str, str] | None = None) -> TableView:
+    """Open a written file as the view ``published``.
+
+    `null` is how a CSV writes NULL; `types` are the types that the data dictionary names, for what Parquet does
+    not keep (it has no timestamps in seconds).
+    """
+    return open_files({"published": path}, null=null, types=types)[0]
+
+
+def open_files(
+    paths: Mapping[str, Path], *, null: str = "", types: Mapping[str, str] | None = None, others: Sequence[Path] = ()
+) -> list[TableView]:
+    """Open written files on one connection, each as the view of its name; it may read the `others`, and no more."""
+    resolved = {source: path.resolve() for source, path in paths.items()}
+    connection = connect([*resolved.values(), *others])
+    return [
+        open_view(connection, source, path, None if path.suffix == ".parquet" else CsvDialect((null,)), types)
+        for source, path in resolved.items()
+    ]
+
+
+def open_view(
+    connection: Any, source: str, path: Path, dialect: CsvDialect | None, types: Mapping[str, str] | None = None
+) -> TableView:
+    """Open a file as a view on a connection that may read it: a CSV of this dialect, or else Parquet."""
+    literal = quote_text(path_pattern(path))
+    if dialect is not None:
+        columns, kinds = _read_header(path, dialect), dict[str, Any]()
+        places = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(columns)))
+        rows = f"SELECT * FROM read_csv({literal}, {dialect.options}, columns = {{{places}}}, max_line_size = "
+    else:
+        columns, plain = _read_schema(path)
+        kinds = _column_types(columns, plain, types or {})
+        raw = ", ".join(f"r{i}" for i in range(len(columns)))
+        # floating numbers by their digits, so that 0.0 and -0.0 are two values here as elsewhere
+        cells = ", ".join(
+            f"CAST(r{i} AS VARCHAR) AS c{i}" if pa.types.is_floating(kind) else f"r{i} AS c{i}"
+            for i, kind in enumerate(plain)
+        )
+        rows = f"SELECT {cells} FROM (SELECT * FROM read_parquet({literal}, hive_partitioning = false)) AS t({raw})"
+
+    def statement(long: bool) -> str:
+        size = "" if dialect is None else f"{_LONG_LINE_SIZE if long else _LINE_SIZE})"
+        return f"CREATE OR REPLACE VIEW {source} AS {rows}{size}"
+
+    try:
+        connection.execute(statement(False))
+    except duckdb.Error as error:
+        raise NotVerified(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None
+    guarded = dialect is not None and dialect.guarded
+    return TableView(connection, tuple(columns), kinds, source, path.name, guarded, statement)
+
+
+def _read_header(path: Path, dialect: CsvDialect) -> list[str]:
+    """Read the first record of a CSV by Python's own reader: it may contain line breaks."""
+    encoding = "utf-8-sig" if dialect.encoding == "utf-8" and dialect.line_ends is None else dialect.encoding
+    try:
+        with path.open(encoding=encoding, newline="") as file:
+            first = next(csv.reader(file, strict=True, delimiter=dialect.separator), None)
+    except (OSError, UnicodeError, csv.Error) as error:
+        raise NotVerified(f"{path.name} cannot be read: {error}") from None
+    if not first:
+        raise NotVerified(f"{path.name} is empty; it was changed after publication")
+    return [remove_guard(cell) if dialect.guarded else cell for cell in first]
+
+
+def _read_schema(path: Path) -> tuple[list[str], list[Any]]:
+    """Read the columns of a Parquet file and their types, those of the values where they are dictionaries."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 - only where a Parquet file is read
+
+    try:
+        schema = pq.read_schema(path)
+    except (OSError, pa.ArrowException) as error:
+        raise NotVerified(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None
+    return schema.names, [_value_type(field.type) for field in schema]
+
+
+def _column_types(names: Sequence[str], kinds: Sequence[Any], declared: Mapping[str, str]) -> dict[str, Any]:
+    """Select the types of columns that are not text, to the second where the data dictionary says so."""
+    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    types = {}
+    for name, kind in zip(names, kinds, strict=True):
+        if any(is_text(kind) for is_text in texts):
+            continue
+        types[name], stated = kind, declared.get(name, "")
+        if pa.types.is_timestamp(kind) and stated.startswith("timestamp[s"):
+            types[name] = pa.timestamp("s", kind.tz)
+        elif pa.types.is_time32(kind) and stated == "time32[s]":
+            types[name] = pa.time32("s")
+    return types
+
+
+def register_tables(
+    tables: Mapping[str, Any], needed: Collection[str], numbers: Collection[str] = (), others: Sequence[Path] = ()
+) -> list[TableView]:
+    """Open Arrow tables in memory, by how a sentence names them, on one connection that may read the `others`.
+
+    The `needed` columns become text as the library prints it; those of `numbers` stay as they are.
+    """
+    connection, views = connect(others), []
+    for place, (label, table) in enumerate(tables.items()):
+        names = tuple(table.column_names)
+        kept = {f"c{i}": table.column(i) for i, name in enumerate(names) if name in numbers}
+        texts = {f"c{i}": _as_text(table.column(i)) for i, name in enumerate(names) if name in needed}
+        connection.register(f"published_{place}", pa.table(texts | kept))
+        types = {field.name: _value_type(field.type) for field in table.schema if field.name in numbers}
+        views.append(TableView(connection, names, types, source=f"published_{place}", label=label))
+    return views
+
+
+def _as_text(column: Any) -> Any:
+    """Make a column a dictionary of texts: each different value is printed once."""
+    kind = _value_type(column.type)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return column
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), chunk.dictionary.cast(pa.string()))
+        for chunk in coded.chunks
+    ]
+    return pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string()))
+
+
+def _value_type(kind: Any) -> Any:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind

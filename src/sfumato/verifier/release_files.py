@@ -1,0 +1,236 @@
+"""The files of a release: which there are, whether they are those that were published, and which columns are in each.
+
+Of the form ``generalized`` there is one table. Of the forms ``lossy-join`` and ``anatomy`` there are two (Wong et al.,
+lossy join, Section 5): NSS with what is not sensitive, the class id last, and SS with the class id first, or one SS for
+each sensitive column.
+
+Anybody may have changed the folder. So a file is read only if it is a plain file in the folder itself, and whatever is
+wrong is a sentence, never a traceback.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import InputError, NotVerified
+
+JsonObject = Mapping[str, Any]
+"""A manifest, an audit or a part of one, as it was read."""
+
+SUMMARY = "summary.html"
+"""The page that may be beside the tables."""
+
+FORMATS = frozenset({".csv", ".parquet"})
+CHANGED = "it was changed after publication, or is of another version"
+
+# Reading
+
+
+def public_folder(folder: Path) -> Path:
+    """Find the public part of a release; `folder` is the release, or the public part itself."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a release folder; name the folder that anonymize wrote")
+    return folder / "public" if (folder / "public").is_dir() else folder
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object from a file of the release."""
+    try:
+        content = json.loads(read_bytes(path))
+    except (ValueError, RecursionError):
+        raise NotVerified(f"{path.name} is not JSON; it was changed after publication") from None
+    if not isinstance(content, dict):
+        raise NotVerified(f"{path.name} does not hold a JSON object; it was changed after publication")
+    return content
+
+
+def read_audit(public: Path) -> dict[str, Any]:
+    """Read the private account beside a public folder; it is empty where there is none."""
+    path = public.resolve().parent / "private" / "audit.json"
+    return read_json(path) if path.exists() else {}
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a plain file of the release."""
+    try:
+        return _require_plain(path).read_bytes()
+    except OSError as error:
+        raise NotVerified(f"{path.name} cannot be read: {error.strerror}") from None
+
+
+def table_path(public: Path, name: str) -> Path:
+    """Find a published table, which is a plain file in the folder itself and nowhere else."""
+    path = plain_file(public, name)
+    if path.suffix not in FORMATS:
+        raise NotVerified(f"{name} is no table that this version can verify; it reads CSV and Parquet")
+    return path
+
+
+def plain_file(public: Path, name: str) -> Path:
+    """Find a plain file in the folder; refuse a name that leads elsewhere.
+
+    >>> plain_file(Path("release"), "../../etc/passwd")
+    Traceback (most recent call last):
+    sfumato.errors.NotVerified: manifest.json names '../../etc/passwd', which is not a file of the release
+    """
+    if name in {"", ".", ".."} or any(sign in name for sign in "/\\\0"):
+        raise NotVerified(f"manifest.json names {name!r}, which is not a file of the release")
+    return _require_plain(public / name)
+
+
+def _require_plain(path: Path) -> Path:
+    if path.is_symlink():
+        raise NotVerified(f"{path.name} is a link to another place; a release holds its files itself")
+    if not path.exists():
+        raise NotVerified(f"{path.name} is missing from the release")
+    if not path.is_file():
+        raise NotVerified(f"{path.name} is not a file")
+    return path
+
+
+# Hashes
+
+
+def table_file_problems(public: Path, manifest: JsonObject) -> list[str]:
+    """List what is wrong with the files whose hashes the manifest has."""
+    files = manifest["files"].items()
+    return [problem for name, entry in files for problem in _hash_problems(plain_file(public, name), entry)]
+
+
+def other_file_problems(public: Path, manifest: JsonObject, tables: Iterable[str]) -> list[str]:
+    """List what is wrong with files beside the tables: the manifest, the page that it lists, and nothing else.
+
+    The page is for reading, and no promise rests on it: it may be gone, but if it is there it is the one published.
+    """
+    problems, expected = [], {*tables, "manifest.json"}
+    page = manifest.get("summary")
+    if page is not None:
+        path = public / page["file"]
+        expected.add(page["file"])
+        if path.is_symlink() or path.exists():
+            problems += _hash_problems(plain_file(public, page["file"]), page)
+    extra = sorted(path.name for path in public.iterdir() if path.name not in expected)
+    return problems + [f"{name} does not belong to the release" for name in extra]
+
+
+def manifest_file_problems(public: Path, audit: JsonObject) -> list[str]:
+    """Say whether the manifest is another than the one that was published, where the audit has its hash."""
+    stated = audit.get("manifest_sha256")
+    digest = hashlib.sha256(read_bytes(public / "manifest.json")).hexdigest()
+    return [] if stated in {None, digest} else ["manifest.json is not the file that was published: its SHA-256 differs"]
+
+
+def _hash_problems(path: Path, entry: JsonObject) -> list[str]:
+    problems = []
+    try:
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise NotVerified(f"{path.name} cannot be read: {error.strerror}") from None
+    if digest != entry["sha256"]:
+        problems.append(f"{path.name} is not the file that was published: its SHA-256 differs from the manifest's")
+    if entry.get("bytes", path.stat().st_size) != path.stat().st_size:
+        problems.append(f"{path.name} has not as many bytes as the manifest says")
+    return problems
+
+
+# Layout
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of each file, in order; the quasi-identifiers are in the first file.
+
+    `class_id` is the column that links the files, where there are several.
+    """
+
+    files: Mapping[str, tuple[str, ...]]
+    class_id: str | None = None
+
+    @property
+    def columns(self) -> set[str]:
+        """All columns but the class id."""
+        return {column for columns in self.files.values() for column in columns} - {self.class_id}
+
+    @property
+    def nss_columns(self) -> set[str]:
+        """Where there are several files, the columns that are published with the quasi-identifiers."""
+        return set() if self.class_id is None else set(next(iter(self.files.values()))) - {self.class_id}
+
+    @property
+    def ss_columns(self) -> set[str]:
+        """The columns of the other files."""
+        return {column for columns in list(self.files.values())[1:] for column in columns} - {self.class_id}
+
+    def describe(self, file: str) -> str:
+        """Say how a sentence names a file."""
+        return "the table" if self.class_id is None else file
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_text, value)) and len(set(value)) == len(value)
+
+
+_ONE_TABLE: dict[str, Callable[[Any], bool]] = {"table": _is_text}
+_TWO_TABLES: dict[str, Callable[[Any], bool]] = {"nss": _is_text, "ss": _are_names, "class_id": _is_text}
+_FORMS = {"generalized": _ONE_TABLE, "lossy-join": _TWO_TABLES, "anatomy": _TWO_TABLES}
+
+
+def layout_keys(manifest: JsonObject) -> Mapping[str, Callable[[Any], bool]]:
+    """List the keys that a manifest of its form must have, each with a test of its value.
+
+    >>> list(layout_keys({"form": "anatomy"}))
+    ['nss', 'ss', 'class_id']
+    """
+    form = manifest.get("form", "generalized")
+    if not isinstance(form, str) or form not in _FORMS:
+        raise NotVerified(f"this version cannot verify a release of the form {form!r}")
+    return _FORMS[form]
+
+
+def read_layout(manifest: JsonObject) -> Layout:
+    """Read the files and columns that a manifest names, after it was checked."""
+    if "class_id" not in layout_keys(manifest):
+        return Layout({manifest["table"]: tuple(column["name"] for column in manifest["columns"])})
+    class_id, (nss, *ss) = manifest["class_id"], _table_names(manifest)
+
+    def columns(table: str) -> tuple[str, ...]:
+        return tuple(column["name"] for column in manifest["columns"] if column["table"] == table)
+
+    return Layout({nss: (*columns(nss), class_id), **{table: (class_id, *columns(table)) for table in ss}}, class_id)
+
+
+def check_layout(manifest: JsonObject) -> None:
+    """Refuse a manifest whose tables have no hash, or whose columns are not in the file where they belong.
+
+    A sensitive column belongs into a file of SS, any other column into NSS.
+    """
+    tables, columns = _table_names(manifest), manifest["columns"]
+    if any(table not in manifest["files"] for table in tables):
+        raise NotVerified(f"manifest.json has no hash of its table: {CHANGED}")
+    if "class_id" not in layout_keys(manifest):
+        return
+    if len(set(tables)) < len(tables):
+        raise NotVerified(f"manifest.json names {manifest['nss']!r} as both of its tables: {CHANGED}")
+    if manifest["class_id"] in {column["name"] for column in columns}:
+        raise NotVerified(f"manifest.json calls the class id like a column of the table: {CHANGED}")
+    for column in columns:
+        name, role, table = column["name"], column["role"], column.get("table")
+        if table not in tables:
+            raise NotVerified(f"manifest.json puts column '{name}' into {table!r}, no table of the release: {CHANGED}")
+        if (role == "sensitive") is (table == tables[0]):
+            raise NotVerified(f"manifest.json puts the {role} column '{name}' into {table!r}: {CHANGED}")
+    empty = [table for table in tables if table not in {column["table"] for column in columns}]
+    if empty:
+        raise NotVerified(f"manifest.json puts no column into {empty[0]!r}: {CHANGED}")
+
+
+def _table_names(manifest: JsonObject) -> list[str]:
+    return [manifest["table"]] if "table" in layout_keys(manifest) else [manifest["nss"], *manifest["ss"]]

@@ -1,0 +1,278 @@
+"""Verify a release: its files, what they are said to contain, and its promise.
+
+A verdict has two parts. Findings say of each requirement whether it holds, counted from the tables alone. Problems say
+what else is wrong: files, columns, labels or numbers that are not as the manifest states, or a manifest that does not
+state what the policy in the audit asked for.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import InputError, listing
+from sfumato.verifier.accounts import read_promise
+from sfumato.verifier.checks import reach_verdict
+from sfumato.verifier.counts import ClassCounts, count_release
+from sfumato.verifier.duckdb_tables import open_files, register_tables
+from sfumato.verifier.linkage.earlier_releases import (
+    join_problems,
+    locate_files,
+    open_earlier,
+    previous_problems,
+    use_files,
+    with_stated_files,
+)
+from sfumato.verifier.release_files import (
+    JsonObject,
+    Layout,
+    manifest_file_problems,
+    other_file_problems,
+    public_folder,
+    read_audit,
+    read_json,
+    read_layout,
+    table_file_problems,
+    table_path,
+)
+from sfumato.verifier.stated_promise import Promise, RequestedPromise, objection
+from sfumato.verifier.verdict import Finding, Verdict
+
+_MOST_LISTED = 5
+_ROUNDING = 1e-6
+_MODEL_KEYS = (
+    *("model", "k", "alpha", "beta", "l", "c", "t", "linked_k", "distance"),
+    *("column", "columns", "values", "refined", "x", "y"),
+)
+
+
+def verify(
+    folder: str | Path, *, asked: RequestedPromise | None = None, previous: Mapping[str, str | Path] | None = None
+) -> Verdict:
+    """Re-check a published release from its files.
+
+    `folder` is the release or its ``public`` part. What is `asked`, a policy, stands in place of what the manifest
+    promises. `previous` names the files of earlier releases, in place of those that the private audit knows.
+    Raises `NotVerified` where a file is missing or cannot be read, and `InputError` where a requirement cannot be
+    checked with what is at hand.
+    """
+    public = public_folder(Path(folder))
+    manifest, audit = read_json(public / "manifest.json"), read_audit(public)
+    promise = _requested_promise(manifest, audit, asked)
+    promise = replace(promise, previous=use_files(promise.previous, previous))
+    _check_requirements(promise)
+    layout = read_layout(manifest)
+    paths = [table_path(public, name) for name in layout.files]
+    problems = manifest_file_problems(public, audit) + table_file_problems(public, manifest)
+    problems += other_file_problems(public, manifest, layout.files)
+    problems += promise_problems(manifest, audit) + previous_problems(manifest, audit)
+    verdict = _verify_tables(paths, promise, manifest, audit)
+    if asked is None and "privacy" in manifest:
+        problems += figure_problems(verdict.privacy, manifest["privacy"])
+    return replace(verdict, problems=(*problems, *verdict.problems))
+
+
+def verify_accounts(folder: Path, verdict: Verdict) -> Verdict:
+    """Re-check the accounts of a release after figures were added to them; the table is the one of the verdict."""
+    public = public_folder(folder)
+    manifest, audit = read_json(public / "manifest.json"), read_audit(public)
+    read_promise(manifest, audit)  # refuses accounts that are not well-formed
+    problems = manifest_file_problems(public, audit) + promise_problems(manifest, audit)
+    problems += other_file_problems(public, manifest, read_layout(manifest).files) + previous_problems(manifest, audit)
+    problems += number_problems(verdict, manifest, audit) + figure_problems(verdict.privacy, manifest["privacy"])
+    return replace(verdict, problems=(*verdict.problems, *problems))
+
+
+def verify_table(table: Any, promise: Promise) -> Verdict:
+    """Check the promise of an Arrow table in memory, before anybody gets to see it."""
+    return _verify_in_memory({"the table": table}, promise, None)
+
+
+def verify_tables(nss: Any, ss: Sequence[Any], promise: Promise, class_id: str) -> Verdict:
+    """Check that of two tables that share a column of class ids; `ss` may be several, one for each sensitive column."""
+    names = ["ss"] if len(ss) == 1 else [f"ss {i}" for i in range(1, len(ss) + 1)]
+    return _verify_in_memory({"nss": nss, **dict(zip(names, ss, strict=True))}, promise, class_id)
+
+
+def _verify_in_memory(tables: Mapping[str, Any], promise: Promise, class_id: str | None) -> Verdict:
+    _check_requirements(promise)
+    layout = Layout({name: tuple(table.column_names) for name, table in tables.items()}, class_id)
+    others = locate_files(promise.joined_releases)
+    needed = {*promise.needed_columns, *promise.join_columns}
+    views = register_tables(tables, needed, [class_id] if class_id else [], others)
+    with closing(views[0].connection):
+        earlier = open_earlier(views[0].connection, promise.joined_releases, others)
+        return reach_verdict(count_release(views, promise, layout), earlier)
+
+
+def _verify_tables(paths: Sequence[Path], promise: Promise, manifest: JsonObject, audit: JsonObject) -> Verdict:
+    """Check the promise of the written table or tables, and what does not fit the manifest."""
+    layout, types = read_layout(manifest), {column["name"]: column.get("type", "") for column in manifest["columns"]}
+    sources = {f"published_{i}": path for i, path in enumerate(paths)}
+    others = locate_files(promise.joined_releases)
+    views = open_files(sources, null=manifest.get("csv", {}).get("null", ""), types=types, others=others)
+    with closing(views[0].connection):
+        problems = [
+            problem
+            for view, (file, columns) in zip(views, layout.files.items(), strict=True)
+            for problem in column_problems(view.columns, columns, layout.describe(file))
+        ]
+        counts = count_release(views, promise, layout)
+        earlier = open_earlier(views[0].connection, promise.joined_releases, others)
+        verdict = reach_verdict(counts, earlier)
+        problems += join_problems(promise.joined_releases, earlier, manifest, audit)
+        problems += label_problems(counts, manifest["columns"]) + number_problems(verdict, manifest, audit)
+        return replace(verdict, problems=(*verdict.problems, *problems))
+
+
+def _requested_promise(manifest: JsonObject, audit: JsonObject, asked: RequestedPromise | None) -> Promise:
+    """Decide what is to be checked: the manifest's promise, or what is asked of a release with the same roles."""
+    if asked is None:
+        return read_promise(manifest, audit)
+    promise = read_promise(manifest, audit, asked.requirements)
+    differing = asked.differing_columns(manifest["columns"]) if asked.roles else []
+    if differing:
+        raise InputError(
+            f"the policy gives other roles than the release has to {listing(differing)}; "
+            "a release is checked under the roles it was made with"
+        )
+    return replace(
+        promise,
+        costs=asked.costs or promise.costs,
+        previous=with_stated_files(asked.previous, promise.previous) or promise.previous,
+        taxonomies=asked.taxonomies or promise.taxonomies,
+    )
+
+
+def _check_requirements(promise: Promise) -> None:
+    """Refuse requirements that nobody can check."""
+    persons = promise.individual is not None
+    for rule in promise.requirements:
+        if wrong := objection(rule, persons=persons):
+            raise InputError(wrong)
+
+
+# The tables beside the manifest
+
+
+def column_problems(columns: Sequence[str], stated: Sequence[str], table: str = "the table") -> list[str]:
+    """Name columns that are lacking, added, or in another order, in what a sentence calls the `table`.
+
+    >>> column_problems(["a", "x"], ["a", "b"])
+    ["the table lacks columns that the manifest has: 'b'", "the table has columns that the manifest lacks: 'x'"]
+    """
+    lacking = [name for name in stated if name not in set(columns)]
+    added = [name for name in columns if name not in set(stated)]
+    problems = []
+    if lacking:
+        problems.append(f"{table} lacks columns that the manifest has: {listing(lacking, most=_MOST_LISTED)}")
+    if added:
+        problems.append(f"{table} has columns that the manifest lacks: {listing(added, most=_MOST_LISTED)}")
+    if not problems and list(columns) != list(stated):
+        problems.append(f"the columns of {table} do not stand as the manifest says")
+    return problems
+
+
+def label_problems(counts: ClassCounts, columns: Sequence[JsonObject]) -> list[str]:
+    """Name labels that the data dictionary does not have, or has in vain."""
+    problems = []
+    for column in columns:
+        name, stated = column["name"], column.get("labels")
+        if column["role"] != "quasi" or ("labels" not in column and "different_labels" not in column):
+            continue
+        labels = set(counts.labels(name))
+        if stated is None:
+            if column["different_labels"] != len(labels):
+                problems.append(f"column '{name}' has {len(labels):,} labels, not as many as the data dictionary says")
+            continue
+        unknown = sorted(str(label) for label in labels if label not in stated)
+        if unknown:
+            most = listing(unknown, most=_MOST_LISTED)
+            problems.append(f"column '{name}' holds labels that the data dictionary does not have: {most}")
+        unused = sorted(str(label) for label in stated if label not in labels)
+        if unused:
+            most = listing(unused, most=_MOST_LISTED)
+            problems.append(f"column '{name}' lacks labels that the data dictionary has: {most}")
+    return problems
+
+
+def number_problems(verdict: Verdict, manifest: JsonObject, audit: JsonObject) -> list[str]:
+    """Say where rows and classes are not as many as the manifest states, or as the audit leaves."""
+    problems = [
+        f"the table has {number:,} {what} where the manifest says {manifest[what]:,}"
+        for what, number in (("rows", verdict.rows), ("classes", verdict.classes))
+        if manifest[what] != number
+    ]
+
+    def audited_rows(key: str) -> float:
+        part = audit.get(key)
+        rows = part.get("rows") if isinstance(part, dict) else None
+        return rows if isinstance(rows, int) else math.nan
+
+    total, suppressed = audited_rows("input"), audited_rows("suppressed")
+    left = total - suppressed
+    if not math.isnan(left) and left != verdict.rows:
+        problems.append(f"the table has {verdict.rows:,} rows where the audit leaves {left:,}")
+    limit = manifest.get("suppression_limit", 1)
+    if not math.isnan(suppressed) and suppressed > limit * total + _ROUNDING:
+        problems.append(f"{suppressed:,} rows were suppressed, more than the share of {limit} that the manifest allows")
+    return problems
+
+
+def figure_problems(findings: Sequence[Finding], stated: Sequence[JsonObject]) -> list[str]:
+    """Say which figures of the manifest are not those that were found."""
+    if len(findings) != len(stated):
+        return ["the manifest does not state one figure for each of its promises"]
+    return [
+        f"what the manifest states of {finding.model} is not what the table holds"
+        for finding, figures in zip(findings, stated, strict=True)
+        if not _agrees(finding, figures)
+    ]
+
+
+def _agrees(finding: Finding, stated: JsonObject) -> bool:
+    figures = stated.get("achieved", finding.achieved)
+    if stated.get("model") != finding.model or stated.get("satisfied") is not finding.satisfied:
+        return False
+    if not isinstance(figures, dict) or _plain_keys(stated.get("required")) != _plain_keys(finding.required):
+        return False
+    return figures.keys() == finding.achieved.keys() and all(
+        _is_close(figures[key], figure) for key, figure in finding.achieved.items()
+    )
+
+
+def _is_close(stated: Any, figure: Any) -> bool:
+    if not isinstance(stated, int | float) or not isinstance(figure, int | float):
+        return stated is figure
+    return math.isclose(stated, figure, rel_tol=1e-9, abs_tol=1e-9)
+
+
+# The manifest beside the policy in the audit
+
+
+def promise_problems(manifest: JsonObject, audit: JsonObject) -> list[str]:
+    """Say whether the promise, or roles, are not those of the policy in the audit."""
+    policy = audit.get("policy")
+    if not isinstance(policy, dict):
+        return []
+    problems = []
+    rules, columns = policy.get("privacy"), policy.get("columns")
+    if isinstance(rules, list) and list(map(_plain_keys, rules)) != list(map(_plain_keys, manifest["promise"])):
+        problems.append("the manifest does not promise what the policy in the audit asks for")
+    if isinstance(columns, dict):
+        roles = {name: spec.get("role") if isinstance(spec, dict) else spec for name, spec in columns.items()}
+        if roles | {column["name"]: column["role"] for column in manifest["columns"]} != roles:
+            problems.append("the manifest does not give the columns the roles of the policy in the audit")
+    return problems
+
+
+def _plain_keys(rule: Any) -> dict[str, Any]:
+    """Select the keys of a requirement that say something, whatever is left at its default, with lists as in JSON."""
+
+    def plain(value: Any) -> Any:
+        return [plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+    given = rule if isinstance(rule, Mapping) else {}
+    return {key: plain(given[key]) for key in _MODEL_KEYS if given.get(key) not in (None, False)}
