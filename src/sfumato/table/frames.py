@@ -87,7 +87,7 @@ def _pandas_to_arrow(frame: Any, columns: list[str]) -> Any:
 
 
 def _duckdb_to_arrow(frame: Any, columns: list[str]) -> Any:
-    return frame.select(*(_quote_name(name) for name in columns)).to_arrow_table()
+    return frame.project(", ".join(map(_quote_name, columns))).to_arrow_table()
 
 
 _NOT_ARROW = (pa.ArrowException, TypeError, ValueError, OverflowError)
@@ -167,7 +167,7 @@ def _to_duckdb(relation: Any, published: Any, recoded: frozenset[str]) -> Any:
         return f"CAST({_quote_name(name)} AS ENUM({', '.join(_quote_text(value) for value in values)}))"
 
     cells = (f"{cast(name)} AS {_quote_name(name)}" for name in published.column_names)
-    return duckdb.from_arrow(published).select(*(duckdb.SQLExpression(cell) for cell in cells))
+    return duckdb.from_arrow(published).project(", ".join(cells))
 
 
 def _quote_name(name: str) -> str:
