@@ -97,8 +97,8 @@ def steps(problem: Problem) -> Iterator[Step]:
         open_ = [i for i, height in enumerate(heights) if unassigned.levels[i] < height]
         if not open_:
             break
-        tried = [(_mark(unassigned.generalize(i)), _added_cost(unassigned, i)) for i in open_]
-        step, _ = max(tried, key=lambda pair: (int(pair[0].marked.rows.sum()) + _LITTLE) / max(pair[1], _FREE))
+        candidates = [(_mark(unassigned.generalize(i)), _added_cost(unassigned, i)) for i in open_]
+        step, _ = max(candidates, key=lambda pair: (int(pair[0].marked.rows.sum()) + _LITTLE) / max(pair[1], _FREE))
         yield step
 
 
@@ -160,8 +160,8 @@ def adopt_orphans(problem: Problem, groups: Partition, orphans: Partition) -> Pa
 def merge_orphans(problem: Problem, groups: Partition, orphans: Partition) -> Partition:
     """Put each orphan into the group that it makes dearer the least, of those that pass with it, or leave it alone."""
     alone = Partition(orphans.tuples, orphans.rows, np.arange(len(orphans)), len(orphans))
-    kept = replace(problem, requirement=replace(problem.requirement, limit=0))  # no orphan is suppressed
-    return Exchange(kept, Partition.concatenate([groups, alone]), _PAIRS).fill().result
+    unsuppressed = replace(problem, requirement=replace(problem.requirement, limit=0))  # no orphan is suppressed
+    return Exchange(unsuppressed, Partition.concatenate([groups, alone]), _PAIRS).fill().result
 
 
 def lend(problem: Problem, groups: Partition, orphans: Partition) -> Partition | None:
@@ -198,7 +198,7 @@ class Loan:
         self.orphans = replace(orphans, group=np.zeros(len(orphans), dtype=np.int64), groups=1)
 
     def queues(self) -> list[IntArray]:
-        """Make orders of all lines to ask for them in.
+        """Make orders of all lines to ask for them in, each int[n].
 
         What makes orphans pass depends on the model: more rows, other persons, other values, or a better mix of values.
         So lines are asked for in three orders, and whichever comes out cheapest is taken. In all of them rows of
@@ -265,10 +265,10 @@ class Loan:
         A group that can do without two lines may need the one where the other stays.
         """
         lines = self.lines
-        lent, asked = np.zeros(len(lines), dtype=np.bool_), np.zeros(lines.groups, dtype=np.bool_)
+        lent, lenders = np.zeros(len(lines), dtype=np.bool_), np.zeros(lines.groups, dtype=np.bool_)
         lent[offered] = True
-        asked[lines.group[offered]] = True
-        lent &= passing_groups(self.problem, lines.select(~lent), asked).take(lines.group)
+        lenders[lines.group[offered]] = True
+        lent &= passing_groups(self.problem, lines.select(~lent), lenders).take(lines.group)
         loan = replace(lines.select(lent), group=np.zeros(int(lent.sum()), dtype=np.int64), groups=1)
         return lent if self.problem.holds(_stack(self.orphans, loan)).all() else None
 
@@ -301,17 +301,17 @@ def spare(problem: Problem, lines: Partition, queue: IntArray) -> BoolArray:
     place = np.empty(len(lines), dtype=np.int64)  # of each line in the queue of its group, groups one after the other
     place[queue[order]] = np.arange(len(lines))
     at, end = runs.starts.copy(), runs.starts + runs.lengths
-    step, refused, given = np.ones_like(at), np.zeros_like(at), np.zeros(len(lines), dtype=np.bool_)
+    step, refused, spared = np.ones_like(at), np.zeros_like(at), np.zeros(len(lines), dtype=np.bool_)
     large, group = lines.sizes > problem.requirement.least, lines.group
     for _ in range(_ROUNDS):
         active = large & (at < end) & (refused < _REFUSED)
         if not active.any():
             break
         wanted = active.take(group) & (place >= at.take(group)) & (place < (at + step)[group])
-        good = passing_groups(problem, lines.select(~(given | wanted)), active)
-        given |= wanted & good.take(group)
+        good = passing_groups(problem, lines.select(~(spared | wanted)), active)
+        spared |= wanted & good.take(group)
         single = active & ~good & (step == 1)
         at += np.where(good | single, step, 0)
         refused = np.where(good, 0, refused + single)
         step = np.where(good, step * 2, np.maximum(step // 2, 1))
-    return given
+    return spared

@@ -168,10 +168,12 @@ class _Search:
     def _row_costs(self, node: Node, lines: IntArray, runs: Segments) -> FloatArray:
         """Price a row of each group at a node under its labels: float[g]."""
         cost, heads = np.zeros(len(runs)), lines.take(runs.starts)
-        for axis, step, codes, known in zip(self.problem.axes, node, self.unassigned.codes, self.costs, strict=True):
-            if known is not None:
+        for axis, step, codes, leaf_costs in zip(
+            self.problem.axes, node, self.unassigned.codes, self.costs, strict=True
+        ):
+            if leaf_costs is not None:
                 raw = step == 0 and not axis.attribute.hierarchy.below  # values as they came cost nothing
-                cost += 0.0 if raw else known[step].take(codes.take(heads))
+                cost += 0.0 if raw else leaf_costs[step].take(codes.take(heads))
             else:
                 self.budget -= _COUNTED * len(lines) * axis.single.shape[1]
                 single = axis.single.take(codes.take(lines), axis=0)

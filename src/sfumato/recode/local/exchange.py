@@ -227,7 +227,7 @@ class Targets:
         return Targets(np.where(dropped, void, self.group), np.where(dropped, rows, self.added), self.barred)
 
     def seek(self, problem: Problem, classes: PricedGroups, lines: Partition, chosen: IntArray) -> int:
-        """Find the cheapest targets of chosen lines among the passing classes of their block.
+        """Find the cheapest targets of chosen lines, int[m], among the passing classes of their block.
 
         A block is all lines and classes, or those that are near when classes are sorted by their hulls. Returns how
         many pairs of line and class were priced, tables counted in.
@@ -244,30 +244,30 @@ class Targets:
             places, runs = sort_by_group(block[group], number)
             parts = np.split(order, np.searchsorted(block[order], np.arange(1, number)))
             blocks = list(zip(parts, np.split(chosen[places], runs.starts[1:]), strict=True))
-        for members, asked in blocks:
-            if len(asked) and len(members) > 1:
-                self._seek_in_block(problem, classes.select(members), members, lines, asked)
-                leaves = [min(len(asked), len(axis.single)) * axis.single.shape[1] for axis in problem.axes]
-                pairs += len(members) * (len(asked) + int(sum(leaves)) // len(leaves))
+        for members, movers in blocks:
+            if len(movers) and len(members) > 1:
+                self._seek_in_block(problem, classes.select(members), members, lines, movers)
+                leaves = [min(len(movers), len(axis.single)) * axis.single.shape[1] for axis in problem.axes]
+                pairs += len(members) * (len(movers) + int(sum(leaves)) // len(leaves))
         return pairs
 
     def _seek_in_block(
-        self, problem: Problem, classes: PricedGroups, members: IntArray, lines: Partition, asked: IntArray
+        self, problem: Problem, classes: PricedGroups, members: IntArray, lines: Partition, movers: IntArray
     ) -> None:
-        """Price the lines asked int[m] in all classes of a block int[b], some at a time, and note the cheapest.
+        """Price lines that may move, int[m], in all classes of a block int[b], some at a time; note the cheapest.
 
         What a row costs in a class that takes it in is a sum over attributes, each depending on the row's value and the
         class alone. So per attribute there is a table, value by class, and a line's costs in all classes are some rows
         of such tables added up: a few contiguous additions in place of a comparison per pair.
         """
-        tuples, width = lines.tuples[asked], len(members)
+        tuples, width = lines.tuples[movers], len(members)
         tables = _cost_tables(problem, classes.hulls, tuples)
         place = np.full(lines.groups + 1, width)  # of each class in the block; those outside come to a last column
         place[members] = np.arange(width)
-        barred = place[np.column_stack([lines.group[asked], self.barred[asked]])]
-        sizes, costs, rows = (part.astype(np.float32) for part in (classes.sizes, classes.costs, lines.rows[asked]))
+        barred = place[np.column_stack([lines.group[movers], self.barred[movers]])]
+        sizes, costs, rows = (part.astype(np.float32) for part in (classes.sizes, classes.costs, lines.rows[movers]))
         costs[~classes.passing] = -np.inf
-        for part in np.array_split(np.arange(len(asked)), -(-len(asked) * width // _CELLS)):
+        for part in np.array_split(np.arange(len(movers)), -(-len(movers) * width // _CELLS)):
             row_costs = np.zeros((len(part), width), dtype=np.float32)
             for (row_of, table), codes in zip(tables, problem.encoded.tuples.quasi, strict=True):
                 row_costs += table.take(row_of.take(codes.take(tuples[part])), axis=0)
@@ -276,8 +276,8 @@ class Targets:
             np.subtract(taken_in, costs, out=added[:, :-1])
             np.put_along_axis(added, barred[part], np.inf, axis=1)
             best = added.argmin(axis=1)
-            self.group[asked[part]] = members[np.minimum(best, width - 1)]
-            self.added[asked[part]] = added[np.arange(len(part)), best]
+            self.group[movers[part]] = members[np.minimum(best, width - 1)]
+            self.added[movers[part]] = added[np.arange(len(part)), best]
 
 
 def _cost_tables(problem: Problem, hulls: Hulls, tuples: IntArray) -> list[tuple[IntArray, Costs]]:
@@ -398,23 +398,23 @@ def _dissolve_costs(problem: Problem, classes: PricedGroups, lines: Partition, t
 def propose_swaps(problem: Problem, classes: PricedGroups, lines: Partition, targets: Targets) -> Proposals:
     """Propose for each line the member of its target class with which changing places saves most, if anything.
 
-    Lines are asked that have a target, in classes of few lines: those that cost most, as many as there is time for.
-    With m pairs of a line asked and a member of its target: mine int[m], theirs int[m], gain float[m].
+    Lines may move that have a target, in classes of few lines: those that cost most, as many as there is time for.
+    With m pairs of such a line and a member of its target: mine int[m], theirs int[m], gain float[m].
     """
     members = ClassMembers.from_lines(lines)
     group, lengths = lines.group, members.runs.lengths
     narrow = lengths <= _WIDE
     has_target = np.isfinite(targets.added) & classes.passing[targets.group]
-    asked = np.flatnonzero(has_target & narrow[group] & narrow[targets.group] & (targets.group != group))
-    row = (classes.costs / np.maximum(classes.sizes, 1))[group[asked]]
-    asked = asked[np.argsort(-row, kind="stable")]
-    words = max(axis.single.shape[1] for axis in problem.axes)
-    asked = np.sort(asked[np.cumsum(lengths[targets.group[asked]]) <= _SWAPPED // words])
+    movers = np.flatnonzero(has_target & narrow[group] & narrow[targets.group] & (targets.group != group))
+    row = (classes.costs / np.maximum(classes.sizes, 1))[group[movers]]
+    movers = movers[np.argsort(-row, kind="stable")]
+    longest = max(axis.single.shape[1] for axis in problem.axes)
+    movers = np.sort(movers[np.cumsum(lengths[targets.group[movers]]) <= _SWAPPED // longest])
 
-    pairs = Segments.from_lengths(lengths[targets.group[asked]])
-    mine, theirs = pairs.spread(asked), members.list_lines(targets.group[asked])
+    pairs = Segments.from_lengths(lengths[targets.group[movers]])
+    mine, theirs = pairs.spread(movers), members.list_lines(targets.group[movers])
     gain = _swap_gains(problem, classes, members, mine, theirs)
-    best = np.maximum.reduceat(gain, pairs.starts) if len(asked) else gain
+    best = np.maximum.reduceat(gain, pairs.starts) if len(movers) else gain
     chosen = np.flatnonzero(gain == pairs.spread(np.where(best > _WORTH, best, np.inf)))
     chosen = chosen[np.unique(mine[chosen], return_index=True)[1]]
     swapped = np.column_stack([mine[chosen], theirs[chosen]])

@@ -146,9 +146,9 @@ def apply_partition(problem: Problem, partition: Partition, algorithm: str) -> R
     """Give every row the labels of its class: the recoding that a settled partition is."""
     partition = partition.combine_lines()
     group = allocate_rows(problem.encoded, partition)
-    kept = None if (partition.group >= 0).all() else group >= 0
+    published = None if (partition.group >= 0).all() else group >= 0
     labels = {}
-    for axis, shown in zip(problem.axes, problem.labels(partition), strict=True):
-        codes = narrow_codes(shown.codes, len(shown.texts)).take(np.maximum(group, 0))
-        labels[axis.name] = Labels(codes, shown.texts, shown.loss, shown.climbed, None)
-    return Recoding(algorithm, labels, kept, problem.count(partition))
+    for axis, label in zip(problem.axes, problem.labels(partition), strict=True):
+        codes = narrow_codes(label.codes, len(label.texts)).take(np.maximum(group, 0))
+        labels[axis.name] = Labels(codes, label.texts, label.loss, label.climbed, None)
+    return Recoding(algorithm, labels, published, problem.count(partition))

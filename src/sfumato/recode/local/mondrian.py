@@ -128,17 +128,17 @@ def _cut_below_label(
         amounts, group = rows.take(lines), group.take(lines)
         return problem.passes(tuples.take(lines), amounts, group, np.bincount(group, amounts, int(chosen.sum())))
 
-    tried = ~cut & (good >= 1)
-    if tried.any():
-        cut[tried] = rest_passes(tried)
-    tried = ~cut & (good >= 2)
-    if tried.any():
+    open_groups = ~cut & (good >= 1)
+    if open_groups.any():
+        cut[open_groups] = rest_passes(open_groups)
+    open_groups = ~cut & (good >= 2)
+    if open_groups.any():
         largest_first = np.argsort(-sizes, kind="stable")
         largest_first = largest_first[passing.take(largest_first)]
         smallest = np.full(groups.groups, -1)
         smallest[parent.take(largest_first)] = largest_first  # the last assignment stays
-        into[smallest[tried]] = rest[tried]
-        cut[tried] = rest_passes(tried)
+        into[smallest[open_groups]] = rest[open_groups]
+        cut[open_groups] = rest_passes(open_groups)
     used = np.zeros(children, dtype=np.bool_)
     used[into[cut.take(parent)]] = True
     side = (np.cumsum(used) - 1).take(into)
@@ -168,10 +168,10 @@ def _cut_at_median(
     if relaxed:
         ways.append((median.even(), every))
     for cuts, applies in ways:
-        tried = applies & ~cut
-        if tried.any():
-            chosen, at = groups.select_groups(tried), place[tried.take(groups.group)]
-            new, cut[tried] = _cut_in_two(problem, chosen, at, cuts.select(tried))
+        open_groups = applies & ~cut
+        if open_groups.any():
+            chosen, at = groups.select_groups(open_groups), place[open_groups.take(groups.group)]
+            new, cut[open_groups] = _cut_in_two(problem, chosen, at, cuts.select(open_groups))
             halves.append(new)
     return halves, cut
 
@@ -185,10 +185,10 @@ def _cut_in_two(problem: Problem, groups: Partition, place: Codes, cuts: "Cuts")
     side += 2 * group
     passing = problem.passes(tuples, rows, side, np.bincount(side, rows, 2 * groups.groups))
     cut: BoolArray = passing[0::2] & passing[1::2]
-    kept = np.flatnonzero(cut.take(group))
+    cut_lines = np.flatnonzero(cut.take(group))
     number = np.cumsum(np.repeat(cut, 2)) - 1
-    half = number.take(side.take(kept))
-    return Partition(tuples.take(kept), rows.take(kept), half, 2 * int(cut.sum())), cut
+    half = number.take(side.take(cut_lines))
+    return Partition(tuples.take(cut_lines), rows.take(cut_lines), half, 2 * int(cut.sum())), cut
 
 
 @dataclass(frozen=True, eq=False)

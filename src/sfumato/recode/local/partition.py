@@ -112,9 +112,9 @@ class Partition:
         >>> Partition(np.arange(3), np.ones(3, int), np.array([0, 1, 2]), 3).merge(np.array([5, 1, 5])).group
         array([1, 0, 1])
         """
-        known, target = np.unique(into, return_inverse=True)
+        targets, target = np.unique(into, return_inverse=True)
         group = np.where(self.group < 0, SUPPRESSED, target[self.group])
-        return Partition(self.tuples, self.rows, group, len(known)).combine_lines()
+        return Partition(self.tuples, self.rows, group, len(targets)).combine_lines()
 
     def without_empty_groups(self) -> "Partition":
         """Renumber the groups that have lines, without gaps."""
@@ -129,12 +129,12 @@ class Partition:
         if (self.tuples[1:] > self.tuples[:-1]).all():
             return self
         key = self.tuples * (self.groups + 1) + (self.group + 1)
-        known, place = np.unique(key, return_inverse=True)
-        if len(known) == len(key):
+        keys, place = np.unique(key, return_inverse=True)
+        if len(keys) == len(key):
             order = np.argsort(key)
             return Partition(self.tuples[order], self.rows[order], self.group[order], self.groups)
-        rows = np.bincount(place, weights=self.rows, minlength=len(known)).astype(np.int64)
-        return Partition(known // (self.groups + 1), rows, known % (self.groups + 1) - 1, self.groups)
+        rows = np.bincount(place, weights=self.rows, minlength=len(keys)).astype(np.int64)
+        return Partition(keys // (self.groups + 1), rows, keys % (self.groups + 1) - 1, self.groups)
 
 
 def allocate_rows(encoded: EncodedTable, partition: Partition) -> IntArray:

@@ -199,15 +199,19 @@ class Removal:
         They change what stays the least. Between equals the larger come first: the last ones may have to stay.
         """
         lines = self.offered > 0
-        known, group = np.unique(self.partition.group[lines], return_inverse=True)
+        groups, group = np.unique(self.partition.group[lines], return_inverse=True)
         tuples = self.partition.tuples
-        classes = self.problem.count(Partition(tuples[lines], self.offered[lines], group, len(known)))
+        classes = self.problem.count(Partition(tuples[lines], self.offered[lines], group, len(groups)))
         whole = self.problem.count_one_class(tuples, self.partition.rows)
         away = [distances(classes, whole, name) for name in classes.sensitive]
-        return known[np.lexsort([-classes.sizes, np.round(sum(away, np.zeros(len(known))), 9)])]
+        return groups[np.lexsort([-classes.sizes, np.round(sum(away, np.zeros(len(groups))), 9)])]
 
     def _part_of_group(self, removed: IntArray, group: int, limit: int) -> IntArray:
-        """Choose as many rows of one more group as may leave besides those removed, in about the mix of the group."""
+        """Choose as many rows of one more group as may leave besides those removed: int[n].
+
+        In about the mix of the group: its lines are sorted by their sensitive values and an even share of each is
+        taken. removed int[n]; `limit` is how many rows may leave at most.
+        """
         lines = np.flatnonzero((self.partition.group == group) & (self.offered > 0))
         tuples = self.partition.tuples[lines]
         values = [self.problem.main_values(name).take(tuples) for name in self.problem.encoded.domains]
@@ -215,17 +219,19 @@ class Removal:
         lines, tuples = lines[order], tuples[order]
         offered, share = self.offered[lines], spaced_lines if self.problem.indivisible else even_share
 
-        def part(size: int) -> IntArray:
+        def leaving(size: int) -> IntArray:
             rows = np.zeros(len(self.partition), dtype=np.int64)
             rows[lines] = share(offered, size)
             return rows
 
-        most = bisect_last(lambda size: self._rest_passes(removed + part(size)), min(limit, int(offered.sum()) - 1) + 1)
+        most = bisect_last(
+            lambda size: self._rest_passes(removed + leaving(size)), min(limit, int(offered.sum()) - 1) + 1
+        )
         for size in range(most, max(most - _TRIED, 0), -1):
             rows = share(offered, size)
-            if rows.any() and self._pass_as_one(tuples, rows) and self._rest_passes(removed + part(size)):
-                return part(size)
-        return part(0)
+            if rows.any() and self._pass_as_one(tuples, rows) and self._rest_passes(removed + leaving(size)):
+                return leaving(size)
+        return leaving(0)
 
 
 def bisect_last(good: Callable[[int], bool], end: int) -> int:

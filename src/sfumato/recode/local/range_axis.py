@@ -148,11 +148,11 @@ class RangeAxis(AttributeAxis):
             mean if not mixed else None if empty else ROOT
             for mean, mixed, empty in zip(means, has_null.tolist(), only_null.tolist(), strict=True)
         ]
-        known = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-        codes = np.array([known[text] for text in texts], dtype=np.int64)
+        code_of = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+        codes = np.array([code_of[text] for text in texts], dtype=np.int64)
         rows = np.bincount(members.group, members.rows, len(texts)).astype(np.float64)
-        loss = np.bincount(codes, self.losses(hulls) * rows, len(known)) / np.bincount(codes, rows, len(known))
-        return AxisLabels(codes, tuple(known), loss, loss)
+        loss = np.bincount(codes, self.losses(hulls) * rows, len(code_of)) / np.bincount(codes, rows, len(code_of))
+        return AxisLabels(codes, tuple(code_of), loss, loss)
 
 
 def group_means(numbers: Sequence[int | None], scale: int, members: GroupMembers, groups: int) -> list[str]:
@@ -165,9 +165,9 @@ def group_means(numbers: Sequence[int | None], scale: int, members: GroupMembers
     >>> group_means([1, 2], 1, members, 2)
     ['1.5', '2']
     """
-    known = [n or 0 for n in numbers]
-    most = max(map(abs, known), default=0) * int(members.rows.sum())
-    values = np.array(known, dtype=np.int64 if most < _SAFE else object)
+    amounts = [n or 0 for n in numbers]
+    most = max(map(abs, amounts), default=0) * int(members.rows.sum())
+    values = np.array(amounts, dtype=np.int64 if most < _SAFE else object)
     sums = np.zeros(groups, dtype=values.dtype)
     np.add.at(sums, members.group, values[members.leaf] * members.rows)
     rows = np.bincount(members.group, members.rows, groups).astype(np.int64)
@@ -253,8 +253,8 @@ class NumericColumn:
         rows = list(self.rows)
         rows[0] -= 1
         rows[-1] -= 1
-        kept = [i for i, count in enumerate(rows) if count > 0]
-        return [self.numbers[i] for i in kept], [rows[i] for i in kept]
+        inner = [i for i, count in enumerate(rows) if count > 0]
+        return [self.numbers[i] for i in inner], [rows[i] for i in inner]
 
 
 def interval_starts(rows: Sequence[int], least: int) -> list[int]:

@@ -50,7 +50,7 @@ def merge_failing(problem: Problem, partition: Partition, passing: BoolArray, *,
     """Merge each group that does not pass with its cheapest neighbour; without patience, with several.
 
     `passing` is bool[g]. With f failing groups and m neighbours of each: near int[f, m], added float[f, m] what each
-    union would cost more, tried int[f, 8] the cheapest. A failing group goes with the first of these with which it
+    union would cost more, candidates int[f, 8] the cheapest. A failing group goes with the first of these with which it
     passes, or with the cheapest; without patience, where none of them helps, all that have no other plans join it.
     """
     priced = PricedGroups.from_partition(problem, partition)
@@ -58,11 +58,11 @@ def merge_failing(problem: Problem, partition: Partition, passing: BoolArray, *,
     near = _near_groups(priced.hulls, partition.groups, failing)
     for block in np.array_split(np.arange(len(failing)), max(len(failing) * near.shape[1] // _PAIRS, 1)):
         added = _added_costs(problem, priced, failing[block], near[block])
-        tried = np.take_along_axis(near[block], np.argsort(added, axis=1, kind="stable")[:, :_TRIED], 1)
-        partner = _first_partner(problem, partition, failing[block], tried)
-        into[failing[block]] = np.where(partner < 0, tried[:, 0], partner)
+        candidates = np.take_along_axis(near[block], np.argsort(added, axis=1, kind="stable")[:, :_TRIED], 1)
+        partner = _first_partner(problem, partition, failing[block], candidates)
+        into[failing[block]] = np.where(partner < 0, candidates[:, 0], partner)
         if not patient:
-            helpless, company = failing[block][partner < 0], tried[partner < 0]
+            helpless, company = failing[block][partner < 0], candidates[partner < 0]
             free = into[company] == company
             into[company[free]] = np.broadcast_to(helpless[:, None], company.shape)[free]
     return merge_equal_labels(problem, partition.merge(_components(into)))
@@ -93,12 +93,12 @@ def _added_costs(problem: Problem, priced: PricedGroups, failing: IntArray, near
     return np.where(near == failing[:, None], np.inf, union - costs[failing][:, None] - costs[near])
 
 
-def _first_partner(problem: Problem, partition: Partition, failing: IntArray, tried: IntArray) -> IntArray:
-    """Find, of the groups tried (int[f, t], cheapest first), the first with which the union passes; -1 for none."""
+def _first_partner(problem: Problem, partition: Partition, failing: IntArray, candidates: IntArray) -> IntArray:
+    """Find, of the candidates (int[f, t], cheapest first), the first with which the union passes; -1 for none."""
     published = partition.published
     order, runs = sort_by_group(published.group, published.groups)
     partner = np.full(len(failing), -1)
-    for candidate in tried.T:
+    for candidate in candidates.T:
         open_ = np.flatnonzero((partner < 0) & (candidate != failing))
         if not len(open_):
             continue

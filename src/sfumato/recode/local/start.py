@@ -144,6 +144,8 @@ def drop_frequent_values(problem: Problem) -> Partition | None:
     entropy. Dropping rows of that value is what helps. While a model fails, rows of the value that it objects to go, as
     few as let it hold; or, where no number of them does, as many as make the value no more frequent than the next. For
     α bounds no smaller number of rows would do, value by value.
+
+    With t tuples: `rows` int[t] are those of each that stay. The fewest rows to drop are found by bisection.
     """
     tuples, rows, limit = np.arange(len(problem.counts)), problem.counts.copy(), problem.requirement.limit
     while True:

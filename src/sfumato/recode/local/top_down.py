@@ -280,9 +280,9 @@ class ActiveGroups:
         if len(branches) <= _SPARSE * len(branch) + 1024:
             return branches
         # Branches that hold no line are left out where they are many.
-        known, branch = np.unique(branch, return_inverse=True)
-        starts = np.searchsorted(known, runs.starts)
-        return Branches(branch, Segments(starts, np.diff(starts, append=len(known))))
+        used, branch = np.unique(branch, return_inverse=True)
+        starts = np.searchsorted(used, runs.starts)
+        return Branches(branch, Segments(starts, np.diff(starts, append=len(used))))
 
     def branches_below(self, attribute: IntArray | int) -> Branches:
         """Find the branches one level below where each group is."""
@@ -418,12 +418,12 @@ def specialize_groups(problem: Problem, groups: ActiveGroups, attribute: IntArra
     if len(unfit):
         lines, part = groups.runs.places(unfit), split.select(unfit)
         failing = back.take(lines)
-        given, helped = give_back(problem, part, failing)
+        gone_back, helped = give_back(problem, part, failing)
         rest = np.flatnonzero(~helped)
         if len(rest):
             own = part.groups.runs.places(rest)
-            given[own] = push_back(problem, part.select(rest), failing.take(own))
-        back[lines] = given
+            gone_back[own] = push_back(problem, part.select(rest), failing.take(own))
+        back[lines] = gone_back
     specialized = split.branches.sum(groups.rows - back) > 0
     branches = np.add.reduceat(specialized, split.branches.runs.starts, dtype=np.float64)
     return SpecializedGroups(back, groups.sizes - groups.runs.sum(back), branches)

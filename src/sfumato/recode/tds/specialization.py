@@ -36,7 +36,7 @@ CandidateKey = tuple[int, int]
 
 
 def specialize_top_down(
-    encoded: EncodedTable, policy: Policy, star: LinkedReleases | None = None, progress: Progress | None = None
+    encoded: EncodedTable, policy: Policy, linked: LinkedReleases | None = None, progress: Progress | None = None
 ) -> Recoding | None:
     """Recode by top-down specialization, or return nothing where models of classes cannot be met at all.
 
@@ -50,7 +50,7 @@ def specialize_top_down(
         score = Score(policy.search.score, column.codes.astype(np.int64), column.width)
     columns = [_column_nodes(attribute, score, policy) for attribute in encoded.quasi]
     classes = ClassView(encoded, requirement)
-    links = [] if star is None else _link_views(policy, star, columns)
+    links = [] if linked is None else _link_views(policy, linked, columns)
     views: list[View] = [*([classes] if policy.privacy else []), *links]
     gains = TableGains(encoded, score) if score.kind in {"discernibility", "conditional"} else None
     search = SpecializationSearch(columns, views, limit=requirement.limit, gains=gains)
@@ -61,17 +61,17 @@ def specialize_top_down(
         if reasons:
             raise Infeasible("; ".join(reasons))
         return None
-    search.run(progress)
+    search.specialize_all(progress)
 
     labels = {column.name: _labels_at_cut(column, search.cuts[number]) for number, column in enumerate(columns)}
     if classes not in views:
         classes.regroup(search.cuts)
     group, published = classes.published
-    kept = None
+    in_release = None
     if (group < 0).any():  # rows of the classes that fail
-        kept = allocate_rows(encoded, Partition.from_tuples(encoded.tuples.counts, group, len(published))) >= 0
+        in_release = allocate_rows(encoded, Partition.from_tuples(encoded.tuples.counts, group, len(published))) >= 0
     unmatched = max((matching.unmatched_rows for matching in search.matchings), default=0)
-    return Recoding("tds", labels, kept, published, cut=True, unmatched=unmatched)
+    return Recoding("tds", labels, in_release, published, cut=True, unmatched=unmatched)
 
 
 def _column_nodes(attribute: QuasiIdentifier, score: Score, policy: Policy) -> ColumnNodes:
@@ -81,16 +81,16 @@ def _column_nodes(attribute: QuasiIdentifier, score: Score, policy: Policy) -> C
     return RangeNodes(attribute, score, RangeAxis(attribute, 1.0, form=policy.publish.ranges, least=least))
 
 
-def _link_views(policy: Policy, star: LinkedReleases, columns: Sequence[ColumnNodes]) -> list[LinkView]:
+def _link_views(policy: Policy, linked: LinkedReleases, columns: Sequence[ColumnNodes]) -> list[LinkView]:
     """Make a view for each requirement on a join; those on the same join share what matches."""
     nodes = {number: column for number, column in enumerate(columns) if isinstance(column, TaxonomyNodes)}
     matchings: dict[tuple[str, ...], GroupMatching] = {}
     views = []
     for entry in policy.linkage:
-        joined = star.select(entry.releases)
-        names = tuple(joined.names)
+        releases = linked.select(entry.releases)
+        names = tuple(releases.names)
         if names not in matchings:
-            matchings[names] = GroupMatching(join_history(joined), nodes)
+            matchings[names] = GroupMatching(join_history(releases), nodes)
         try:
             requirement = bind_requirement(matchings[names].history, entry)
         except PolicyError as error:
@@ -159,7 +159,7 @@ class SpecializationSearch:
         for number in range(len(columns)):
             self._add(number, 0)
 
-    def run(self, progress: Progress | None = None) -> None:
+    def specialize_all(self, progress: Progress | None = None) -> None:
         """Specialize as long as a candidate is valid (lines 2 to 6)."""
         done = 0
         while (best := self._best()) is not None:
@@ -267,14 +267,14 @@ class SpecializationSearch:
 
 def _why_not(view: LinkView) -> str:
     """Say why the most general table fails a requirement on the join, and the nearest requirement that it meets."""
-    entry, figure, names = view.asked.entry, view.figures["y"], ", ".join(view.matching.star.names)
+    entry, figure, names = view.requirement.entry, view.figures["y"], ", ".join(view.matching.linked.names)
     joined = f"joined with {names}" if names else "the table itself"
     x, y = ", ".join(entry.x), ", ".join(entry.y)
     # The columns of x that generalizing does not reach, where leaving them out would help: those of the current table
     # that are not quasi-identifiers; those of earlier releases, unless y is of the current table alone: then they
     # neither help nor hurt.
-    quasi = {attribute.name for attribute in view.matching.star.encoded.quasi}
-    own = [name for name in view.asked.x if name not in quasi]
+    quasi = {attribute.name for attribute in view.matching.linked.encoded.quasi}
+    own = [name for name in view.requirement.x if name not in quasi]
     earlier = [] if view.judge.antimonotone else [name for name in entry.x if name not in {*quasi, *own}]
     or_leave = f", or leave {', '.join([*own, *earlier])} out of x" if own or earlier else ""
     if isinstance(entry, XYAnonymity):

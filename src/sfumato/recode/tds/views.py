@@ -193,22 +193,22 @@ class ClassView(View):
 class LinkView(View):
     """A requirement on the join: every different tuple of the columns of x, those matched by, and y; in groups by x."""
 
-    def __init__(self, asked: JoinRequirement, matching: "GroupMatching") -> None:
-        self.asked, self.matching, self.judge = asked, matching, asked.judge
-        star = matching.star
-        quasi = {attribute.name: number for number, attribute in enumerate(star.encoded.quasi)}
-        widths = [column_codes(star, name)[1] for name in asked.x]
-        columns = [*(column_codes(star, name)[0] for name in asked.x), matching.record_of_row, asked.y]
-        packed = pack_tuples(columns, [*widths, matching.records, asked.ys])
+    def __init__(self, requirement: JoinRequirement, matching: "GroupMatching") -> None:
+        self.requirement, self.matching, self.judge = requirement, matching, requirement.judge
+        linked = matching.linked
+        quasi = {attribute.name: number for number, attribute in enumerate(linked.encoded.quasi)}
+        widths = [column_codes(linked, name)[1] for name in requirement.x]
+        columns = [*(column_codes(linked, name)[0] for name in requirement.x), matching.record_of_row, requirement.y]
+        packed = pack_tuples(columns, [*widths, matching.records, requirement.ys])
         counted = count_keys(packed)
         *codes, self.record, self.y = packed.unpack(counted.keys)
         self.rows = counted.counts
-        x = dict(zip(asked.x, codes, strict=True))
+        x = dict(zip(requirement.x, codes, strict=True))
         self.x = {quasi[name] for name in x if name in quasi}
         self.leaves = {quasi[name]: leaf for name, leaf in x.items() if name in quasi}
         self.leaves |= {quasi[name]: matching.codes[name][self.record] for name in matching.nodes if name not in x}
         # At the start a value on x is one of the columns that are no quasi-identifiers.
-        fixed = [(x[name], width) for name, width in zip(asked.x, widths, strict=True) if name not in quasi]
+        fixed = [(x[name], width) for name, width in zip(requirement.x, widths, strict=True) if name not in quasi]
         group, groups = np.zeros(len(self.rows), dtype=np.int64), 1
         if fixed:
             group, groups = number_tuples(pack_tuples([leaf for leaf, _ in fixed], [width for _, width in fixed]))
@@ -271,7 +271,7 @@ class LinkView(View):
         if rematched is not None:
             pairs = pairs.append(rematched.pairs.select(involved[involved >= known] - known))
         rows = self.rows[refinement.tuples]
-        sizes = (len(refinement.parent), len(involved), self.asked.ys)
+        sizes = (len(refinement.parent), len(involved), self.requirement.ys)
         lines = CurrentCounts.from_lines(refinement.part, place, self.y[refinement.tuples], rows, sizes)
         return self.judge.judge(lines, pairs), np.bincount(refinement.part, rows, sizes[0]).astype(np.int64)
 
@@ -296,11 +296,11 @@ class GroupMatching:
     """
 
     def __init__(self, history: HistoryTable, nodes: Mapping[int, TaxonomyNodes]) -> None:
-        self.star, self.history, self.matcher = history.releases, history, RecordMatcher(history)
-        matched = self.star.matched_columns
+        self.linked, self.history, self.matcher = history.releases, history, RecordMatcher(history)
+        matched = self.linked.matched_columns
         self.names = {number: column.name for number, column in nodes.items() if column.name in matched}
         self.nodes = {column.name: column for column in nodes.values() if column.name in matched}
-        columns = [column_codes(self.star, name) for name in matched]
+        columns = [column_codes(self.linked, name) for name in matched]
         if columns:
             packed = pack_tuples([codes for codes, _ in columns], [width for _, width in columns])
             keys = count_keys(packed).keys
@@ -308,21 +308,23 @@ class GroupMatching:
             self.record_of_row, self.records = np.searchsorted(keys, packed.keys), len(keys)
         else:
             self.codes = {}
-            self.record_of_row, self.records = np.zeros(self.star.encoded.rows, dtype=np.int64), 1
+            self.record_of_row, self.records = np.zeros(self.linked.encoded.rows, dtype=np.int64), 1
         self.node_labels = {name: self._number_labels(column) for name, column in self.nodes.items()}
         self._begin()
 
     def _number_labels(self, column: TaxonomyNodes) -> IntArray:
         texts = [label for level in column.tree.labels[::-1] for label in level]
-        return self.star.taxonomies[column.name].numbers(texts)
+        return self.linked.taxonomies[column.name].numbers(texts)
 
     def _begin(self) -> None:
         """Make one group, divided by the columns published as they are; quasi-identifiers are at their roots."""
         self.groups = TupleGroups(np.zeros(self.records, dtype=np.int64), 1)
         self.pairs = self.matcher.start
         self.labels = {name: self.node_labels[name][:1] for name in self.nodes}
-        plain = {name: self.star.exact_columns[name] for name in self.star.matched_columns if name not in self.nodes}
-        numbers = {name: self.star.taxonomies[name].numbers(column.texts) for name, column in plain.items()}
+        plain = {
+            name: self.linked.exact_columns[name] for name in self.linked.matched_columns if name not in self.nodes
+        }
+        numbers = {name: self.linked.taxonomies[name].numbers(column.texts) for name, column in plain.items()}
         self.labels |= {name: np.zeros(1, dtype=np.int64) for name in plain}
         for name, column in plain.items():
             self.publish_values(name, column.width, numbers[name], final=name == [*plain][-1])
@@ -353,7 +355,7 @@ class GroupMatching:
         other = copy(self)
         other.groups, other.labels = TupleGroups(self.groups.group, self.groups.groups), dict(self.labels)
         for name, column in self.nodes.items():
-            leaves = self.star.taxonomies[name].numbers(column.tree.labels[0])
+            leaves = self.linked.taxonomies[name].numbers(column.tree.labels[0])
             other.publish_values(name, column.leaves, leaves)
         return int((other.pairs.counts[other.groups.group] == 0)[self.record_of_row].sum())
 
@@ -379,9 +381,9 @@ class GroupMatching:
         )
 
 
-def column_codes(star: LinkedReleases, name: str) -> tuple[Codes, int]:
+def column_codes(linked: LinkedReleases, name: str) -> tuple[Codes, int]:
     """Look up the codes of a column of the current table, of leaves if it is a quasi-identifier; and how many."""
-    if name in star.exact_columns:
-        return star.exact_columns[name].codes, star.exact_columns[name].width
-    column = next(attribute.column for attribute in star.encoded.quasi if attribute.name == name)
+    if name in linked.exact_columns:
+        return linked.exact_columns[name].codes, linked.exact_columns[name].width
+    column = next(attribute.column for attribute in linked.encoded.quasi if attribute.name == name)
     return column.codes, column.width
