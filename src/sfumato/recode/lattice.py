@@ -73,6 +73,23 @@ class Lattice:
         return sorted(marked, key=lambda node: (sum(node), node))
 
 
+def add_specializations(figures: NDArray[Any]) -> None:
+    """Add to each node's figure, in place, those of all its specializations; `figures` has the shape of the lattice.
+
+    Afterwards ``figures[node]`` is what ``figures[specializations(node)].sum()`` was before: prefix sums along one axis
+    after another. Axes have a handful of levels, so adding whole slices is several times faster than `cumsum`.
+
+    >>> figures = np.ones((2, 3), dtype=np.int64)
+    >>> add_specializations(figures)
+    >>> figures.tolist()
+    [[1, 2, 3], [2, 4, 6]]
+    """
+    for axis in range(figures.ndim):
+        levels = np.moveaxis(figures, axis, 0)
+        for level in range(1, len(levels)):
+            levels[level] += levels[level - 1]
+
+
 def specializations(node: Node) -> tuple[slice, ...]:
     """Give the part of a per-node array that holds the node and all its specializations."""
     return tuple(slice(0, level + 1) for level in node)

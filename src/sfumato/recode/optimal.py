@@ -17,7 +17,7 @@ from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.encode import EncodedTable
 from sfumato.recode.evaluation import Evaluation, Evaluator
 from sfumato.recode.incognito import search_subsets, viable_without_attributes
-from sfumato.recode.lattice import Lattice, Node, generalizations, specializations
+from sfumato.recode.lattice import Lattice, Node, add_specializations, generalizations, specializations
 from sfumato.recode.metrics import LOSS_TOLERANCE
 from sfumato.recode.recoding import Progress
 
@@ -125,12 +125,11 @@ class _BranchAndBound:
 
         Without suppression witnesses rule nodes out all over the lattice, and the cheapest step alone is better.
         """
-        open_below: IntArray = np.zeros(self.floor.shape, dtype=np.int64)
+        open_below = np.zeros(self.floor.shape, dtype=np.int32)  # a lattice has fewer nodes than that, `LARGEST`
         if self.evaluator.requirement.limit:
             best_loss = np.finfo(np.float64).max if self.best is None else self.best.loss
-            open_below = (self.floor <= best_loss).astype(np.int64)
-            for axis in range(open_below.ndim):  # so that each node counts the open ones below it
-                open_below = open_below.cumsum(axis=axis)
+            open_below[self.floor <= best_loss] = 1
+            add_specializations(open_below)
         chain = [node]
         while steps := list(self.evaluator.lattice.parents(chain[-1])):
             chain.append(min(steps, key=lambda step: (-open_below[step], self.initial_floor[step], step)))
@@ -205,6 +204,5 @@ class Witnesses:
             lowest = sum(step.take(codes[part]) for step, codes in zip(steps, self.tuples.quasi, strict=True))
             joining += np.bincount(lowest, weights=self.tuples.counts[part], minlength=len(joining))
         sizes = joining.reshape(self.lattice.shape)
-        for axis in range(sizes.ndim):
-            sizes = sizes.cumsum(axis=axis)
+        add_specializations(sizes)
         return sizes.astype(np.int64)
