@@ -56,7 +56,10 @@ def apply_node(encoded: EncodedTable, evaluator: Evaluator, node: Node, algorith
     if not passing.all():
         # The labels of the failing classes and those of all rows are packed alike, so that keys can be compared.
         failing = grouped.labels(~passing)[: len(node)]
-        columns = [np.concatenate([codes, each.codes]) for codes, each in zip(failing, labels.values(), strict=True)]
+        columns = [
+            np.concatenate([codes.astype(each.codes.dtype), each.codes])  # narrow, since there is one for every row
+            for codes, each in zip(failing, labels.values(), strict=True)
+        ]
         packed = pack_tuples(columns, [len(each.texts) for each in labels.values()])
         failing_keys, row_keys = np.split(packed.keys, [len(failing[0])])
         published = ~has_key(replace(packed, keys=row_keys), failing_keys)
