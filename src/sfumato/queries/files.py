@@ -62,7 +62,7 @@ def open_raw(connection: Any, path: Path, wanted: Callable[[str], bool], *, null
         if "maximum line size" not in str(error).lower():
             raise
         connection.execute(statement(_LONG_LINE))
-    found = connection.execute("SELECT * FROM raw LIMIT 0").description
+    found = connection.execute("DESCRIBE raw").fetchall()  # a cursor's description has no exact types in DuckDB 1.2
     (rows,) = connection.execute("SELECT count(*) FROM raw").fetchone()
     return Raw(connection, names, {name: str(one[1]) for name, one in zip(read, found, strict=False)}, rows, guarded)
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -24,6 +25,7 @@ NAMES = {
     "LAMBDA": "a lambda",
 }
 """What parts of a query are called that cannot be asked, by their class."""
+_IS_DUCKDB_1 = duckdb.__version__.startswith("1.")
 _MODIFIERS = {
     "ORDER_MODIFIER": "ORDER BY (answers come in the order of their groups)",
     "LIMIT_MODIFIER": "LIMIT",
@@ -53,7 +55,7 @@ def read_tree(connection: Any, text: str) -> Node:
     if len(statements) != 1:
         what = "there is no query" if not statements else "one query is answered at a time"
         raise InputError(f"{what}; {ALLOWED}")
-    node: Node = statements[0]["node"]
+    node: Node = _from_duckdb_1(statements[0]["node"]) if _IS_DUCKDB_1 else statements[0]["node"]
     _check(node)
     return node
 
@@ -75,6 +77,50 @@ def mentioned(connection: Any, text: str) -> frozenset[str]:
 def _is_unicode(text: str) -> bool:
     """Whether a text has no half of a character, as one from another encoding may have."""
     return not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
+def _from_duckdb_1(part: Any) -> Any:
+    """Spell the tree of a query that DuckDB 1 writes as DuckDB 2 does.
+
+    DuckDB 2 keeps constants as they were typed, names the arguments of functions, writes NOT IN as NOT of IN, and TRUE
+    as a constant; DuckDB 1 has values, children, an operator of its own, and a cast of 't'.
+
+    >>> _from_duckdb_1({"class": "CONSTANT", "value": {"type": {"id": "INTEGER"}, "is_null": False, "value": 37}})
+    {'class': 'CONSTANT', 'literal': {'kind': 'INTEGER', 'text': '37'}}
+    """
+    if isinstance(part, list):
+        return [_from_duckdb_1(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    node = {key: child if key == "value" else _from_duckdb_1(child) for key, child in part.items()}
+    match node:
+        case {"class": "CONSTANT", "value": value}:
+            del node["value"]
+            return node | {"literal": _literal(value)}
+        case {"class": "FUNCTION", "children": children}:
+            del node["children"]
+            return node | {"arguments": [{"name": "", "expression": child} for child in children]}
+        case {"class": "OPERATOR", "type": "COMPARE_NOT_IN"}:
+            return node | {"type": "OPERATOR_NOT", "children": [node | {"type": "COMPARE_IN"}]}
+        case {"class": "CAST", "cast_type": {"id": "BOOLEAN"}, "child": {"literal": {"text": "t" | "f" as sign}}}:
+            text = "true" if sign == "t" else "false"
+            return {"class": "CONSTANT", "type": "VALUE_CONSTANT", "literal": {"kind": "BOOLEAN", "text": text}}
+        case {"class": "CAST", "cast_type": {"id": name}}:
+            return node | {"type_expr": {"type_name": name}}
+    return node
+
+
+def _literal(value: Mapping[str, Any]) -> dict[str, str]:
+    """Spell a value of DuckDB 1 as somebody types it: 1.50 is 150 with a scale of 2, large numbers are two halves."""
+    if value["is_null"]:
+        return {"kind": "NULL_LITERAL", "text": ""}
+    kind, content = value["type"]["id"], value["value"]
+    if isinstance(content, dict):
+        content = (content["upper"] << 64) + content["lower"]
+    if kind == "DECIMAL":
+        return {"kind": "NUMERIC", "text": f"{Decimal(content).scaleb(-value['type']['type_info']['scale']):f}"}
+    kinds = {"VARCHAR": "STRING", "DOUBLE": "NUMERIC"}
+    return {"kind": kinds.get(kind, "INTEGER" if isinstance(content, int) else kind), "text": str(content)}
 
 
 def _check(node: Node) -> None:
