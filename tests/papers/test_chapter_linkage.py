@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sfumato import anonymize
-from sfumato.attack.link import Linked, link
+from sfumato.attack.link import LinkageResult, link
 from sfumato.policy import load
 
 Runs = Callable[..., Any]
@@ -79,17 +79,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _joined(folder: Path, release: str, **options: Any) -> Linked:
+def _joined(folder: Path, release: str, **options: Any) -> LinkageResult:
     return link(folder / release, folder / "roll.csv", ["age", "zip"], name="name", **options)
 
 
-def _values(found: Linked, assumption: str) -> dict[Any, tuple[str | None, float]]:
+def _values(found: LinkageResult, assumption: str) -> dict[Any, tuple[str | None, float]]:
     """The likeliest disease of each person who matches, and its chance."""
     matches = {one.person: one.values["disease"][assumption] for one in found.persons}
     return {person: (one.value, round(one.chance, 9)) for person, one in matches.items()}
 
 
-def _raw(folder: Path) -> Linked:
+def _raw(folder: Path) -> LinkageResult:
     return _joined(folder, "t1.csv", sensitive=["disease"])
 
 
@@ -167,7 +167,7 @@ def test_three_unique_individuals(folder: Path) -> None:
     assert {name: told[name] for name in FIRST - {"Sue"}} == dict.fromkeys(FIRST - {"Sue"}, ("HIV", 1.0))
 
 
-def _generalized(folder: Path, written: str) -> Linked:
+def _generalized(folder: Path, written: str) -> LinkageResult:
     """Table 20.3 as the chapter prints it, read by a policy; or a release of Table 20.1 under that policy."""
     policy = load(folder / "policy.toml")
     if written == "by others":

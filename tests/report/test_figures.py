@@ -7,12 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sfumato.attack.homogeneity import measure_disclosure
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.models import AlphaDeassociation, EntropyLDiversity, TCloseness
 from sfumato.recode.frequency_sets import FrequencyCounter
 from sfumato.release import Release, prepare
 from sfumato.release.report import report
-from sfumato.release.report.disclosure import disclosed, disclosures
+from sfumato.release.report.disclosure import disclosures
 from sfumato.release.seen.raw import raw_classes
 from sfumato.release.seen.sizes import binned
 
@@ -172,10 +173,10 @@ def test_bins_hold_every_row() -> None:
 @pytest.mark.parametrize("block", [7, 1 << 14])
 def test_measures_equal_the_models(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     """Entropy, share and distance agree with the privacy models that ask for them, in blocks or at once."""
-    monkeypatch.setattr("sfumato.attack.homogeneity.disclosure._BLOCK", block)
+    monkeypatch.setattr("sfumato.attack.homogeneity._BLOCK", block)
     draw = np.random.default_rng(3)
     classes = EquivalenceClasses.of(draw.integers(0, 40, 500), illness=draw.choice(list("abcdef"), 500).tolist())
-    found = disclosed(classes.sensitive["illness"], classes.sizes)
+    found = measure_disclosure(classes.sensitive["illness"], classes.sizes)
     assert EntropyLDiversity("illness", l=1).achieved(classes)["l"] == pytest.approx(found.entropy.worst)
     assert AlphaDeassociation(alpha=1, column="illness").achieved(classes)["alpha"] == pytest.approx(found.share.worst)
     apart = TCloseness("illness", t=1, distance="variational").achieved(classes)["t"]

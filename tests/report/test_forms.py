@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.attack.tried import Tried
+from sfumato.attack.result import AttackResult
 from sfumato.release import Release, prepare
 from sfumato.release.report import report
 
@@ -112,10 +112,10 @@ def test_every_attack_stands_in_table_and_audit(page: Pages, case: str) -> None:
         assert f"{one.attack} {one.counts} {_figures(one)}" in text
         assert one.assumes in text
         assert all(said in text for said in one.says)
-    assert [Tried(**{**line, "says": tuple(line["says"])}) for line in release.attacks.as_json()] == list(tried)
+    assert [AttackResult(**{**line, "says": tuple(line["says"])}) for line in release.attacks.as_json()] == list(tried)
 
 
-def _figures(one: Tried) -> str:
+def _figures(one: AttackResult) -> str:
     """The three cells of an attack's line."""
     if one.success is None:
         return "not tried"

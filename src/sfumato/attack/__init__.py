@@ -1,4 +1,4 @@
-"""What an adversary can do with a release, measured: one attack per room.
+"""What an adversary can do with a release, measured: one attack per module.
 
-A room is imported by whoever tries its attack: a report of one table pays for no learner on two.
+A module is imported by whoever runs its attack, so that a report on one table does not load the learner for two.
 """

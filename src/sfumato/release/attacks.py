@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sfumato.attack.bound import bounds
-from sfumato.attack.homogeneity import Bags, Homogeneity, Skewness, allowed, homogeneity, skewness, told_of
-from sfumato.attack.known import Known, known_release
-from sfumato.attack.link import Linked, linked_release
+from sfumato.attack.homogeneity import Homogeneity, Skewness, gain_bounds, homogeneity, skewness
+from sfumato.attack.known import KnownValuesResult, known_in_memory
+from sfumato.attack.link import LinkageResult, link_in_memory
 from sfumato.attack.minimality import Minimality, minimality
-from sfumato.attack.tried import Tried
+from sfumato.attack.result import AttackResult
+from sfumato.attack.sensitive_columns import SensitiveColumns, sensitive_columns_from_recoding
 from sfumato.release.earlier import unwritten
 from sfumato.split import tables_from_recoding
 
@@ -24,23 +25,23 @@ class Attacks:
     `earlier` are the lines of the intersection with earlier releases, which is tried on files, once they are there.
     """
 
-    link: Linked
-    known: Known
+    link: LinkageResult
+    known: KnownValuesResult
     homogeneity: Homogeneity
     skewness: Skewness
     minimality: Minimality
     definetti: "Definetti | None"
-    earlier: tuple[Tried, ...]
+    earlier: tuple[AttackResult, ...]
 
     @property
-    def tried(self) -> tuple[Tried, ...]:
+    def tried(self) -> tuple[AttackResult, ...]:
         """All of them, a line each, and a line for each column where an attack is about columns."""
         learner = () if self.definetti is None else _learnt(self.definetti)
         return (
-            *self.link.tried(),
-            *self.known.tried(),
-            *self.homogeneity.tried(),
-            *self.skewness.tried(),
+            *self.link.results(),
+            *self.known.results(),
+            *self.homogeneity.results(),
+            *self.skewness.results(),
             *self.minimality.tried(),
             *learner,
             *self.earlier,
@@ -54,13 +55,13 @@ class Attacks:
 def attacked(release: "Release") -> Attacks:
     """Try every attack on the release as it stands in memory."""
     whole = (release.encoded, release.recoding, release.policy)
-    told = told_of(*whole)
-    promised = bounds(release.policy, Bags(told))
+    told = sensitive_columns_from_recoding(*whole)
+    promised = bounds(release.policy, SensitiveColumns(told))
     return Attacks(
-        linked_release(*whole),
-        known_release(*whole),
+        link_in_memory(*whole),
+        known_in_memory(*whole),
         homogeneity(told, promised),
-        skewness(told, promised=allowed(release.policy)),
+        skewness(told, promised=gain_bounds(release.policy)),
         minimality(*whole),
         _learner(release) if release.policy.publish.split else None,
         unwritten(release),
@@ -74,7 +75,7 @@ def _learner(release: "Release") -> "Definetti":
     return definetti(tables, Original.of_encoded(release.encoded), bounds(release.policy, tables), effort=QUICK)
 
 
-def _learnt(found: "Definetti") -> tuple[Tried, ...]:
+def _learnt(found: "Definetti") -> tuple[AttackResult, ...]:
     from sfumato.attack.definetti.words import tried  # noqa: PLC0415 - as above
 
     return tried(found)

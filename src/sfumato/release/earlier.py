@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.attack.tried import Tried
+from sfumato.attack.result import AttackResult
 from sfumato.errors import InputError
 from sfumato.table import Table
 
@@ -28,12 +28,12 @@ _PEOPLE = 2_000
 """So many persons of the table are looked up for a report; `sfumato attack intersect` takes all."""
 
 
-def unwritten(release: "Release") -> tuple[Tried, ...]:
+def unwritten(release: "Release") -> tuple[AttackResult, ...]:
     """The line of a release whose files are not there yet."""
     return (_untried(WAITS if _earlier(release) else NONE),)
 
 
-def intersected(release: "Release", stage: Path) -> tuple[Tried, ...]:
+def intersected(release: "Release", stage: Path) -> tuple[AttackResult, ...]:
     """What the written release and its forerunners leave open together, or a line that says why that is not known."""
     earlier = _earlier(release)
     if not earlier:
@@ -63,5 +63,5 @@ def _people(release: "Release") -> Table:
     return Table(release.source.arrow.take(chosen))
 
 
-def _untried(why: str) -> Tried:
-    return Tried("intersect", ASSUMES, "persons exposed", None, None, says=(why,))
+def _untried(why: str) -> AttackResult:
+    return AttackResult("intersect", ASSUMES, "persons exposed", None, None, says=(why,))

@@ -8,7 +8,13 @@ import pyarrow as pa
 import pytest
 
 from sfumato.attack.bound import bounds
-from sfumato.attack.homogeneity import Bags, Gain, Told, allowed, homogeneity, skewness, told_by, told_of
+from sfumato.attack.homogeneity import Gain, gain_bounds, homogeneity, skewness
+from sfumato.attack.sensitive_columns import (
+    SensitiveColumn,
+    SensitiveColumns,
+    sensitive_columns_from_recoding,
+    sensitive_columns_from_release,
+)
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.matching import read_released
 from sfumato.policy import load
@@ -17,9 +23,9 @@ from sfumato.release import prepare
 SUPPRESS = {"role": "quasi", "hierarchy": "suppress"}
 
 
-def _told(labels: Any, values: Any, persons: Any = None) -> dict[str, Told]:
+def _columns(labels: Any, values: Any, persons: Any = None) -> dict[str, SensitiveColumn]:
     classes = EquivalenceClasses.of(labels, individuals=persons, illness=values)
-    return {"illness": Told(classes.sensitive["illness"], classes.sizes, classes.individuals)}
+    return {"illness": SensitiveColumn(classes.sensitive["illness"], classes.sizes, classes.individuals)}
 
 
 def test_brute_force() -> None:
@@ -27,13 +33,13 @@ def test_brute_force() -> None:
     draw = np.random.default_rng(4)
     labels = draw.integers(0, 60, 300).tolist()
     values = draw.choice(list("abcde"), 300, p=[0.4, 0.3, 0.15, 0.1, 0.05]).tolist()
-    told = _told(labels, values)
+    columns = _columns(labels, values)
     bags: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for label, value in zip(labels, values, strict=True):
         bags[label][value] += 1
     table, sizes = Counter(values), Counter(labels)
     shares = [(bag[v] / sizes[k], table[v] / 300, v, k) for k, bag in bags.items() for v in bag]
-    alike, skewed = homogeneity(told).columns["illness"], skewness(told, threshold=0.25).columns["illness"]
+    alike, skewed = homogeneity(columns).columns["illness"], skewness(columns, threshold=0.25).columns["illness"]
     certain = sum(sizes[k] for k, bag in bags.items() if len(bag) == 1)
     assert (alike.certain, certain > 0) == (certain, True)
     assert alike.right == pytest.approx(sum(max(bag.values()) for bag in bags.values()) / 300)
@@ -54,10 +60,10 @@ def test_brute_force() -> None:
 
 def test_persons_are_counted_once() -> None:
     """Ann has two rows in a class of one value, and is one person of three."""
-    found = homogeneity(_told([0, 0, 1, 1], ["flu", "flu", "HIV", "cold"], ["ann", "ann", "bob", "cid"]))
+    found = homogeneity(_columns([0, 0, 1, 1], ["flu", "flu", "HIV", "cold"], ["ann", "ann", "bob", "cid"]))
     illness = found.columns["illness"]
     assert (illness.certain, illness.certain_persons, illness.persons) == (2, 1, 3)
-    assert "of 1 person" in found.tried()[0].says[0]
+    assert "of 1 person" in found.results()[0].says[0]
 
 
 def _policy(tmp_path: Any, *, asked: bool) -> dict[str, Any]:
@@ -76,23 +82,26 @@ def test_similar_values_in_memory_and_from_files(tmp_path: Any, asked: bool) -> 
     rows = pa.table({"q": ["a", "a", "b", "b"], "illness": ["flu", "cold", "HIV", "ulcer"]})
     release = prepare(rows, _policy(tmp_path, asked=asked))
     folder, policy = release.save(tmp_path / "release"), release.policy
-    for told in (told_of(release.encoded, release.recoding, policy), told_by(read_released(folder), policy)):
-        found = homogeneity(told, bounds(policy, Bags(told))).columns["illness"]
+    for columns in (
+        sensitive_columns_from_recoding(release.encoded, release.recoding, policy),
+        sensitive_columns_from_release(read_released(folder), policy),
+    ):
+        found = homogeneity(columns, bounds(policy, SensitiveColumns(columns))).columns["illness"]
         assert (found.similar, found.certain, found.right) == (2, 0, 0.5)
         assert found.bound == (0.5 if asked else None)
-        assert skewness(told).columns["illness"].hierarchical is not None
-    assert homogeneity(told_by(read_released(folder))).columns["illness"].similar is None
+        assert skewness(columns).columns["illness"].hierarchical is not None
+    assert homogeneity(sensitive_columns_from_release(read_released(folder))).columns["illness"].similar is None
 
 
 def test_what_t_closeness_promises_of_a_gain() -> None:
     """A variational distance bounds every gain, so that rows above a larger threshold are promised to be none."""
     model = {"model": "t-closeness", "column": "illness", "t": 0.25, "distance": "variational"}
     policy = load({"columns": {"q": SUPPRESS, "illness": {"role": "sensitive"}}, "privacy": [model]})
-    told = _told([0, 0, 1, 1], ["HIV", "flu", "flu", "flu"])
-    assert allowed(policy) == {"illness": 0.25}
-    (tried,) = skewness(told, promised=allowed(policy)).tried()
-    assert (tried.success, tried.baseline, tried.bound) == (0.0, 0.0, 0.0)
-    (other,) = skewness(told, threshold=0.2, promised=allowed(policy)).tried()
+    columns = _columns([0, 0, 1, 1], ["HIV", "flu", "flu", "flu"])
+    assert gain_bounds(policy) == {"illness": 0.25}
+    (result,) = skewness(columns, promised=gain_bounds(policy)).results()
+    assert (result.success, result.baseline, result.bound) == (0.0, 0.0, 0.0)
+    (other,) = skewness(columns, threshold=0.2, promised=gain_bounds(policy)).results()
     assert (other.success, other.bound) == (1.0, None)
 
 
@@ -101,6 +110,7 @@ def test_order_of_numbers() -> None:
     rows = pa.table({"q": ["a", "a", "b", "b"], "salary": ["1", "2", "8", "9"]})
     columns = {"q": SUPPRESS, "salary": {"role": "sensitive"}}
     release = prepare(rows, {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]})
-    found = skewness(told_of(release.encoded, release.recoding, release.policy)).columns["salary"]
+    salaries = sensitive_columns_from_recoding(release.encoded, release.recoding, release.policy)
+    found = skewness(salaries).columns["salary"]
     assert found.ordered == pytest.approx(1 / 3)  # of four places, half of each two lower ones moves by two, of three
     assert found.distance == pytest.approx(0.5)

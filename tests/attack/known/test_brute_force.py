@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from sfumato import anonymize
-from sfumato.attack.known import Known, known
-from sfumato.attack.known.walk import Effort
+from sfumato.attack.known import KnownValuesResult, SearchEffort, known
 from sfumato.checks.covering import in_range, in_set
 
 Row = Mapping[str, Any]
@@ -54,7 +53,7 @@ def _written(path: Path, rows: Sequence[Row]) -> Path:
     return path
 
 
-def _check(found: Known, targets: Sequence[Row], rows: Sequence[Row], fits: Fits) -> None:
+def _check(found: KnownValuesResult, targets: Sequence[Row], rows: Sequence[Row], fits: Fits) -> None:
     """Every set of columns, every target, every row."""
     assert {one.label: set(one.columns) for one in found.series} == {k: set(v) for k, v in FAMILIES.items()}
     fitting = {
@@ -163,21 +162,21 @@ def test_sampled_orders_come_close_to_all_sets(tmp_path: Path) -> None:
     """Where sets of columns are drawn, figures are close to those of all sets, and the same with the same seed."""
     rows = _rows(10, 200)
     raw, policy = _written(tmp_path / "raw.csv", rows), _policy("optimal")
-    every, some = known(raw, policy=policy), known(raw, policy=policy, effort=Effort(sets=0, orders=200))
+    every, some = known(raw, policy=policy), known(raw, policy=policy, effort=SearchEffort(sets=0, orders=200))
     assert [one.exact for one in some.series] == [False, False, False]
     for left, right in zip(every.series, some.series, strict=True):
         for one, other in zip(left.points, right.points, strict=True):
             assert other.chance == pytest.approx(one.chance, abs=0.05)
             assert other.only == pytest.approx(one.only, abs=0.05)
-    assert known(raw, policy=policy, effort=Effort(sets=0, orders=5)) == known(
-        raw, policy=policy, effort=Effort(sets=0, orders=5)
+    assert known(raw, policy=policy, effort=SearchEffort(sets=0, orders=5)) == known(
+        raw, policy=policy, effort=SearchEffort(sets=0, orders=5)
     )
 
 
 def test_some_targets(tmp_path: Path) -> None:
     """So many rows are looked for as asked for, drawn by the seed."""
     raw, policy = _written(tmp_path / "raw.csv", _rows(11, 100)), _policy("optimal")
-    found = [known(raw, policy=policy, effort=Effort(targets=10, seed=seed)) for seed in (1, 1, 2)]
+    found = [known(raw, policy=policy, effort=SearchEffort(targets=10, seed=seed)) for seed in (1, 1, 2)]
     assert found[0].targets == 10
     assert found[0] == found[1]
     assert found[0].series != found[2].series

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato.attack.known import Known, known
+from sfumato.attack.known import KnownValuesResult, known
 
 
-def _bought(path: Path, values: int, *, rows: int = 1_500, items: int = 40) -> Known:
+def _bought(path: Path, values: int, *, rows: int = 1_500, items: int = 40) -> KnownValuesResult:
     """Items bought independently, each with equal chances; any B of them may be known."""
     cells = np.random.default_rng(5).integers(0, values, (rows, items))
     names = [f"item{place}" for place in range(items)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.attack.link import Linked, link
+from sfumato.attack.link import LinkageResult, link
 from sfumato.matching import fits
 from sfumato.policy import load
 
@@ -84,7 +84,7 @@ def _covers(line: Any, name: str, bag: Mapping[str, Counter[Any]], *, split: boo
     return set(bag[name]) if split and name in COLUMNS else {line.others[name]}
 
 
-def _check(found: Linked, naive: Naive) -> None:
+def _check(found: LinkageResult, naive: Naive) -> None:
     """All figures, and what is said of each person."""
     matches = [naive.matches(person) for person in naive.people]
     records = [len(set().union(*(group.records for group in groups))) for groups in matches]
@@ -116,7 +116,7 @@ def _check(found: Linked, naive: Naive) -> None:
         _check_column(found, naive, column, figures, matched)
 
 
-def _check_column(found: Linked, naive: Naive, column: str, figures: Any, matched: Sequence[Any]) -> None:
+def _check_column(found: LinkageResult, naive: Naive, column: str, figures: Any, matched: Sequence[Any]) -> None:
     for assumption in ("everybody", "in_release"):
         told = [naive.values(person, column, everybody=assumption == "everybody") for person in matched]
         tops = [max(one.values()) for one in told]

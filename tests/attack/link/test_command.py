@@ -59,8 +59,8 @@ def test_the_truth(release: Path) -> None:
     expected = sum(truth[name] == value for name, value in guesses.items()) / 2
     column = found.columns["illness"]
     assert column.right == expected
-    assert found.tried()[-1].success == column.right
-    assert found.tried()[-1].baseline == column.right_baseline == 0.5
+    assert found.results()[-1].success == column.right
+    assert found.results()[-1].baseline == column.right_baseline == 0.5
 
 
 def test_joined_on_a_column_that_is_published_as_it_is(release: Path, people: Any) -> None:
@@ -68,7 +68,7 @@ def test_joined_on_a_column_that_is_published_as_it_is(release: Path, people: An
     found = link(release, people, ["visits"])
     assert (found.certain, found.matched_people) == (40, 40)
     assert found.columns["illness"].right == 1.0
-    assert [one.bound for one in found.tried()] == [None, None, None, None]
+    assert [one.bound for one in found.results()] == [None, None, None, None]
 
 
 def test_every_column_of_a_raw_file(release: Path, people: Any, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_every_column_of_a_raw_file(release: Path, people: Any, tmp_path: Path) 
     (tmp_path / "raw.csv").write_text("sex,zip\nf,4350\nm,4351\n")
     found = link(tmp_path / "raw.csv", people, ["sex", "zip"])
     assert found.columns == {}
-    assert len(found.tried()) == 2
+    assert len(found.results()) == 2
     assert found.everybody is not None
     assert found.everybody.highest == 1 / 10
 

@@ -7,9 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.attack.known import known, known_release
-from sfumato.attack.known.walk import Effort
-from sfumato.attack.link import link, linked_release
+from sfumato.attack.known import SearchEffort, known, known_in_memory
+from sfumato.attack.link import link, link_in_memory
 from sfumato.datasets import hospital, hospital_policy
 from sfumato.policy import Policy, load
 from sfumato.release import prepare
@@ -35,7 +34,7 @@ def test_link(form: str, tmp_path: Path) -> None:
     release = prepare(rows, _policy(form))
     folder = release.save(tmp_path / "release")
     quasi = list(release.encoded.names)
-    inside = linked_release(release.encoded, release.recoding, release.policy)
+    inside = link_in_memory(release.encoded, release.recoding, release.policy)
     outside = link(folder, rows, quasi)
     assert inside.in_release.average == pytest.approx(outside.in_release.average)
     assert inside.in_release.highest == outside.in_release.highest
@@ -43,9 +42,9 @@ def test_link(form: str, tmp_path: Path) -> None:
     for name, one in inside.columns.items():
         assert one.right == pytest.approx(outside.columns[name].right)
         assert one.in_release.certain == outside.columns[name].in_release.certain
-    assert inside.tried()[0].bound == outside.bound
+    assert inside.results()[0].bound == outside.bound
     assert inside.everybody is None
-    assert len(inside.tried()) == 1 + len(inside.columns)
+    assert len(inside.results()) == 1 + len(inside.columns)
 
 
 @pytest.mark.parametrize("form", ["generalized", "anatomy"])
@@ -53,8 +52,8 @@ def test_known(form: str, tmp_path: Path) -> None:
     """The same of known values, with the effort that the command takes."""
     rows = hospital(PEOPLE)
     release = prepare(rows, _policy(form))
-    folder, effort = release.save(tmp_path / "release"), Effort(targets=PEOPLE)
-    inside = known_release(release.encoded, release.recoding, release.policy, effort=effort)
+    folder, effort = release.save(tmp_path / "release"), SearchEffort(targets=PEOPLE)
+    inside = known_in_memory(release.encoded, release.recoding, release.policy, effort=effort)
     outside = known(folder, rows, effort=effort)
     assert [one.label for one in inside.series] == [one.label for one in outside.series]
     for one, other in zip(inside.series, outside.series, strict=True):
@@ -62,10 +61,10 @@ def test_known(form: str, tmp_path: Path) -> None:
         pairs = list(zip(one.points, other.points, strict=True))
         assert [left.chance for left, _ in pairs] == pytest.approx([right.chance for _, right in pairs])
         assert [left.only for left, _ in pairs] == pytest.approx([right.only for _, right in pairs])
-    quick = known_release(release.encoded, release.recoding, release.policy)
+    quick = known_in_memory(release.encoded, release.recoding, release.policy)
     assert quick.targets == 100
     assert quick.chart().count('class="line"') >= 2
-    assert [one.success for one in quick.tried()] == [one.points[-1].chance for one in quick.series]
+    assert [one.success for one in quick.results()] == [one.points[-1].chance for one in quick.series]
 
 
 def test_means(rules: Rules) -> None:
@@ -74,10 +73,10 @@ def test_means(rules: Rules) -> None:
     columns = {"height": {"role": "quasi", "hierarchy": {"ranges": True}}, "illness": "sensitive"}
     document = rules(columns, k=3, algorithm={"name": "mondrian"}, publish={"ranges": "means"})
     release = prepare(table, load(document))
-    found = linked_release(release.encoded, release.recoding, release.policy)
+    found = link_in_memory(release.encoded, release.recoding, release.policy)
     assert found.in_release.average == found.in_release.baseline == 1 / 12
     assert any("was left out" in note for note in found.notes)
-    by_values = known_release(release.encoded, release.recoding, release.policy)
+    by_values = known_in_memory(release.encoded, release.recoding, release.policy)
     assert [one.columns for one in by_values.series] == [("illness",)]
     assert any("height" in note for note in by_values.notes)
 
@@ -92,14 +91,14 @@ def test_persons_who_were_left_out_are_not_looked_up(rules: Rules) -> None:
         algorithm={"name": "optimal", "suppression": 0.4},
     )
     release = prepare(table, load(policy))
-    found = linked_release(release.encoded, release.recoding, release.policy)
+    found = link_in_memory(release.encoded, release.recoding, release.policy)
     assert found.people == found.matched_people == release.rows
 
 
 def test_few_lines_and_many_are_counted_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether bags are opened line by line or multiplied as sparse matrices, the figures are the same."""
     release = prepare(hospital(300), hospital_policy())
-    found = linked_release(release.encoded, release.recoding, release.policy)
-    monkeypatch.setattr("sfumato.attack.link.values._FEW", -1)
-    again = linked_release(release.encoded, release.recoding, release.policy)
+    found = link_in_memory(release.encoded, release.recoding, release.policy)
+    monkeypatch.setattr("sfumato.attack.record_linkage._FEW", -1)
+    again = link_in_memory(release.encoded, release.recoding, release.policy)
     assert found.as_json() == again.as_json()

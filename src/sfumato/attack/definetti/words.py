@@ -1,7 +1,7 @@
 """The figures in sentences, for the command and the report alike: what an adversary can do, never that one is safe."""
 
 from sfumato.attack.definetti.found import Attacked, Definetti
-from sfumato.attack.tried import Tried
+from sfumato.attack.result import AttackResult
 
 CLOSE = 0.02
 """Accuracies inside and outside the table that differ by no more than this are called close."""
@@ -17,10 +17,10 @@ ASSUMES = (
 )
 
 
-def tried(found: Definetti) -> tuple[Tried, ...]:
+def tried(found: Definetti) -> tuple[AttackResult, ...]:
     """The attack in one line for each sensitive column; the baseline is the most frequent value of the table."""
     return tuple(
-        Tried(
+        AttackResult(
             "definetti",
             ASSUMES,
             f"persons whose '{column}' a learner guesses right",

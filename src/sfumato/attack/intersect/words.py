@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sfumato.attack.intersect.found import Intersection, Narrowed
-from sfumato.attack.tried import Tried
+from sfumato.attack.result import AttackResult
 from sfumato.errors import listing
 from sfumato.matching.fits import Fits
 from sfumato.matching.notes import not_told
@@ -16,11 +16,11 @@ _ONE_VALUE = (
 )
 
 
-def tried(found: Intersection) -> tuple[Tried, ...]:
+def tried(found: Intersection) -> tuple[AttackResult, ...]:
     """The attack in one line for each sensitive column; the baseline is the worst that one release does by itself."""
     names = [one.release for one in found.releases]
     return tuple(
-        Tried(
+        AttackResult(
             "intersect",
             found.assumes,
             f"persons with fewer than {one.threshold} values of '{column}' left",

@@ -8,9 +8,9 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
 
-from sfumato.attack.homogeneity.told import told_in
 from sfumato.attack.minimality.found import Looked, Minimality
 from sfumato.attack.minimality.shares import by_shares
+from sfumato.attack.sensitive_columns import select_sensitive_columns
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import DataError, InputError, PolicyError, did_you_mean, listing
 from sfumato.matching import Released, memory_shown, read_released
@@ -54,7 +54,7 @@ def strict(policy: Policy) -> Policy:
 def drawn(release: Path, policy: Policy, *, seed: int, column: str | None = None) -> Minimality:
     """Of buckets: what their shares say, and no more, because quasi-identifiers did not decide who is in which."""
     released = read_released(release)
-    told = told_in(released, None, column)
+    told = select_sensitive_columns(released, None, column)
     looked = Looked(released.rows, released.rows, len(released.sizes))
     return Minimality("anatomy", "drawn", looked, seed, by_shares(told, policy, told))
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sfumato.attack.minimality import words
-from sfumato.attack.tried import Tried
+from sfumato.attack.result import AttackResult
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Betrayed:
     attack: float
     asked: bool = True
 
-    def tried(self, column: str, told: "Minimality") -> Tried:
+    def tried(self, column: str, told: "Minimality") -> AttackResult:
         """In one line; without success where nothing could be measured."""
         counts = f"rows whose '{column}' is guessed right"
         said = words.meaning(column, self, told)
         success = None if told.unmeasured(self, "attack") else self.attack
-        return Tried("minimality", told.assumes, counts, success, self.blind, None, said)
+        return AttackResult("minimality", told.assumes, counts, success, self.blind, None, said)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Minimality:
         """Whether a figure of a column is not known."""
         return self.why is not None and found.asked and figure in {"largest_posterior", "beyond_bound", "attack"}
 
-    def tried(self) -> tuple[Tried, ...]:
+    def tried(self) -> tuple[AttackResult, ...]:
         """A line for each sensitive column."""
         return tuple(one.tried(name, self) for name, one in self.columns.items())
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.attack.bound import Bound, bounds
-from sfumato.attack.homogeneity.told import Bags, Told, told_of
 from sfumato.attack.minimality.basis import basis_of, obstacle, unknown
 from sfumato.attack.minimality.cells import cells
 from sfumato.attack.minimality.found import Betrayed, Beyond, Looked, Minimality
@@ -19,6 +18,7 @@ from sfumato.attack.minimality.seen import Seen, by_classes, by_nodes
 from sfumato.attack.minimality.shares import by_shares
 from sfumato.attack.minimality.situation import Situation
 from sfumato.attack.minimality.world import Limits
+from sfumato.attack.sensitive_columns import SensitiveColumn, SensitiveColumns, sensitive_columns_from_recoding
 from sfumato.core.arrays import BoolArray
 from sfumato.core.classes import Histogram
 from sfumato.encode import EncodedTable
@@ -58,12 +58,16 @@ def minimality(
     why = obstacle(situation, policy, basis)
     asked = [name for name in encoded.sensitive if column in {None, name}]
     if why or basis in {"drawn", "nothing"}:
-        told = {name: one for name, one in told_of(encoded, recoding, policy).items() if name in asked}
+        told = {
+            name: one
+            for name, one in sensitive_columns_from_recoding(encoded, recoding, policy).items()
+            if name in asked
+        }
         found = by_shares(told, policy, situation.columns)
         return Minimality(recoding.algorithm, basis, looked, effort.seed, found, why)
     seen, looked = _seen(situation, policy, basis, limits, looked)
-    told = {name: Told(situation.bag(name), situation.sizes) for name in asked}
-    promised = bounds(policy, Bags(told))
+    told = {name: SensitiveColumn(situation.bag(name), situation.sizes) for name in asked}
+    promised = bounds(policy, SensitiveColumns(told))
     found = {name: _betrayed(situation, seen, name, told[name].bag, promised.get(name)) for name in asked}
     return Minimality(recoding.algorithm, basis, looked, effort.seed, found, unknown(looked, basis))
 

@@ -5,23 +5,23 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from sfumato.attack.bound import bounds
-from sfumato.attack.homogeneity.measure import homogeneity
-from sfumato.attack.homogeneity.told import Bags, Told
+from sfumato.attack.homogeneity import homogeneity
 from sfumato.attack.minimality.found import Betrayed, Beyond
+from sfumato.attack.sensitive_columns import SensitiveColumn, SensitiveColumns
 from sfumato.policy import Policy
 
 
-def by_shares(told: Mapping[str, Told], policy: Policy, asked: Collection[str]) -> dict[str, Betrayed]:
+def by_shares(told: Mapping[str, SensitiveColumn], policy: Policy, asked: Collection[str]) -> dict[str, Betrayed]:
     """What a guess by the most frequent value of the class gets right; `asked` columns have a requirement."""
     found = {}
-    for name, one in homogeneity(told, bounds(policy, Bags(told))).columns.items():
+    for name, one in homogeneity(told, bounds(policy, SensitiveColumns(told))).columns.items():
         share = _largest(told[name], one.protected)
         nobody = Beyond(0, None)
         found[name] = Betrayed(one.bound, share, share, nobody, one.blind, one.right, one.right, name in asked)
     return found
 
 
-def _largest(told: Told, protected: tuple[str, ...] | None) -> float:
+def _largest(told: SensitiveColumn, protected: tuple[str, ...] | None) -> float:
     """The largest share of a class that a protected value has."""
     bag = told.bag
     about = np.array([protected is None or text in protected for text in bag.domain.values], dtype=np.bool_)

@@ -2,7 +2,7 @@
 
 import typer
 
-from sfumato.cli.attack import definetti, homogeneity, intersect, known, link, minimality, skewness
+from sfumato.cli.attack import definetti, homogeneity, intersect, known, link, minimality
 
 app = typer.Typer(
     help="Try an attack on a release, as an adversary would, and count what it gets right.", rich_markup_mode=None
@@ -20,5 +20,5 @@ app.command("intersect")(intersect.intersect)
 app.command("link")(link.link)
 app.command("known")(known.known)
 app.command("homogeneity")(homogeneity.homogeneity)
-app.command("skewness")(skewness.skewness)
+app.command("skewness")(homogeneity.skewness)
 app.command("minimality")(minimality.minimality)

@@ -1,14 +1,11 @@
 """``sfumato attack definetti``: a learner trained on the two tables of a release."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sfumato.errors import InputError
-
-if TYPE_CHECKING:
-    from sfumato.attack.definetti import Definetti
 
 _FIGURES = (
     ("largest share of a class that the policy allows", "bound"),
@@ -33,8 +30,11 @@ def definetti(
     """Guess sensitive values by a learner trained on the two tables of a release, and count how often it is right."""
     from sfumato.attack.bound import bounds
     from sfumato.attack.definetti import Effort, Original
-    from sfumato.attack.definetti import definetti as tried
+    from sfumato.attack.definetti import definetti as attack
+    from sfumato.attack.definetti.words import ASSUMES, PROMISE, meaning, percent, sampling
+    from sfumato.cli.attack.attack_output import figure_tables, print_findings, text_or_blank
     from sfumato.cli.folder import opened
+    from sfumato.cli.printing import print_json
     from sfumato.split import tables_from_files
     from sfumato.table import read_table
 
@@ -46,26 +46,15 @@ def definetti(
         )
     tables = tables_from_files(folder.public, folder.manifest)
     truth = Original.of_table(read_table(original, folder.policy), folder.policy)
-    found = tried(tables, truth, bounds(folder.policy, tables), effort=Effort(seed=seed))
-    _show(found, as_json=as_json)
-
-
-def _show(found: "Definetti", *, as_json: bool) -> None:
-    """The figures as a table, and what they mean in sentences."""
-    from sfumato.attack.definetti.words import ASSUMES, PROMISE, meaning, percent, sampling
-    from sfumato.cli.attack.figures import print_figures
-    from sfumato.cli.printing import console_of, print_json
-
+    found = attack(tables, truth, bounds(folder.policy, tables), effort=Effort(seed=seed))
     if as_json:
         print_json(found.as_json())
         return
-    console = console_of()
     figures = {
-        name: {title: "" if getattr(one, key) is None else percent(getattr(one, key)) for title, key in _FIGURES}
-        for name, one in found.columns.items()
+        name: {title: text_or_blank(getattr(column, key), percent) for title, key in _FIGURES}
+        for name, column in found.columns.items()
     }
-    print_figures(console, "deFinetti attack", figures)
-    for column, one in found.columns.items():
-        console.print(" ".join(filter(None, (*meaning(column, one), sampling(one)))), soft_wrap=True)
-    for sentence in (ASSUMES, PROMISE):
-        console.print(sentence, soft_wrap=True)
+    sentences = (
+        " ".join(filter(None, (*meaning(name, column), sampling(column)))) for name, column in found.columns.items()
+    )
+    print_findings(*figure_tables("deFinetti attack", figures), *sentences, ASSUMES, PROMISE)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from sfumato.attack.intersect import Intersection
     from sfumato.attack.intersect.found import Narrowed
 
 _FIGURES = (
@@ -42,34 +41,28 @@ def intersect(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Count, for each person, the sensitive values that are consistent with all releases taken together."""
-    from sfumato.attack.intersect import intersect as tried
-    from sfumato.cli.printing import progress
+    from sfumato.attack.intersect import intersect as attack
+    from sfumato.attack.intersect.words import around, meaning
+    from sfumato.cli.attack.attack_output import figure_tables, print_findings
+    from sfumato.cli.printing import print_json, progress
     from sfumato.policy import load
 
     rules = None if policy is None else load(policy)
     with progress("intersect", quiet=as_json, verb="looking up") as bar:
-        found = tried(releases, known, policy=rules, threshold=threshold, column=column, progress=bar)
-    _show(found, as_json=as_json)
-
-
-def _show(found: "Intersection", *, as_json: bool) -> None:
-    """The figures as a table, and what they mean in sentences."""
-    from sfumato.attack.intersect.words import around, meaning
-    from sfumato.cli.attack.figures import print_figures
-    from sfumato.cli.printing import console_of, print_json
-
+        found = attack(releases, known, policy=rules, threshold=threshold, column=column, progress=bar)
     if as_json:
         print_json(found.as_json())
         return
-    console, names = console_of(), [one.release for one in found.releases]
-    print_figures(console, "all releases together", {name: _figures(one, names) for name, one in found.columns.items()})
-    for name, one in found.columns.items():
-        console.print(" ".join(meaning(name, one, names)), soft_wrap=True)
-    for sentence in (*around(found), *found.notes, found.assumes):
-        console.print(sentence, soft_wrap=True)
+    names = [one.release for one in found.releases]
+    figures = {name: _figures(column, names) for name, column in found.columns.items()}
+    sentences = (" ".join(meaning(name, column, names)) for name, column in found.columns.items())
+    tables = figure_tables("all releases together", figures)
+    print_findings(*tables, *sentences, *around(found), *found.notes, found.assumes)
 
 
 def _figures(found: "Narrowed", releases: list[str]) -> dict[str, str]:
+    from sfumato.cli.attack.attack_output import text_or_blank
+
     figures = {title: getattr(found, key) for title, key in _FIGURES}
     figures |= {f"exposed by {name} alone": alone for name, alone in zip(releases, found.alone, strict=True)}
-    return {title: "" if figure is None else f"{figure:,}" for title, figure in figures.items()}
+    return {title: text_or_blank(figure, "{:,}".format) for title, figure in figures.items()}

@@ -10,7 +10,7 @@ from sfumato.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sfumato.attack.known import Known
+    from sfumato.attack.known import KnownValuesResult
 
 _LINES = 20
 """So many lines are printed of a longer table."""
@@ -41,8 +41,9 @@ def known(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Find the rows of people by values that are known of them, and count success over how many are."""
-    from sfumato.attack.known import known as tried
-    from sfumato.attack.known.walk import Effort
+    from sfumato.attack.known import SearchEffort
+    from sfumato.attack.known import known as attack
+    from sfumato.cli.attack.attack_output import print_findings
     from sfumato.cli.printing import print_json, progress
     from sfumato.policy import load
 
@@ -51,17 +52,18 @@ def known(
     names = [] if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
     rules = None if policy is None else load(policy)
     with progress("known", quiet=as_json, verb="looking for rows") as bar:
-        effort = Effort(targets=targets, seed=seed)
-        found = tried(data, original, policy=rules, columns=names, most=most, effort=effort, progress=bar)
+        effort = SearchEffort(targets=targets, seed=seed)
+        found = attack(data, original, policy=rules, columns=names, most=most, effort=effort, progress=bar)
     if plot is not None:
         _draw(found, plot)
     if as_json:
         print_json(found.as_json())
         return
-    _show(found)
+    tables = [_figures(found)] if found.series else []
+    print_findings(*tables, *found.sentences())
 
 
-def _draw(found: "Known", path: Path) -> None:
+def _draw(found: "KnownValuesResult", path: Path) -> None:
     from sfumato.errors import OutputError
     from sfumato.page.charts import standalone
 
@@ -71,35 +73,24 @@ def _draw(found: "Known", path: Path) -> None:
         raise OutputError(f"{path.name} cannot be written: {error.strerror}") from None
 
 
-def _show(found: "Known") -> None:
-    from sfumato.attack.known.words import meaning
-    from sfumato.cli.printing import console_of
+def _figures(found: "KnownValuesResult") -> "Table":
+    """Lay out a line for each B: the share of people who are the only match, and of those picked right on average.
 
-    console = console_of()
-    if found.series:
-        console.print(_figures(found))
-    for sentence in meaning(found):
-        console.print(sentence, soft_wrap=True)
-
-
-def _figures(found: "Known") -> "Table":
-    """A line for each B: the share of people who are the only match, and of those picked right on average."""
+    Of a long table some lines are printed, evenly spaced from the first to the last.
+    """
     from rich.table import Table
 
     from sfumato.page.words import percent
 
     table = Table("B")
-    for one in found.series:
-        table.add_column(f"{one.label}\nonly / picked", justify="right")
-    for place in _shown(max(len(one.points) for one in found.series)):
-        points = [one.points[place] if place < len(one.points) else None for one in found.series]
-        cells = ("" if one is None else f"{percent(one.only)} / {percent(one.chance)}" for one in points)
+    for series in found.series:
+        table.add_column(f"{series.label}\nonly / picked", justify="right")
+    longest = max(len(series.points) for series in found.series)
+    places = list(range(longest))
+    if longest > _LINES:
+        places = sorted({round(line * (longest - 1) / (_LINES - 1)) for line in range(_LINES)})
+    for place in places:
+        points = [series.points[place] if place < len(series.points) else None for series in found.series]
+        cells = ("" if point is None else f"{percent(point.only)} / {percent(point.chance)}" for point in points)
         table.add_row(f"{place + 1:,}", *cells)
     return table
-
-
-def _shown(longest: int) -> list[int]:
-    """The places of the lines that are printed: all, or some from the first to the last."""
-    if longest <= _LINES:
-        return list(range(longest))
-    return sorted({round(place * (longest - 1) / (_LINES - 1)) for place in range(_LINES)})

@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sfumato.attack.link import Linked, Match
+    from sfumato.attack.link import LinkageResult, PersonValue
 
 _LISTED = 20
 """So many persons are listed where nobody says how many."""
@@ -39,39 +39,27 @@ def link(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Join a release with an outside table, and count whom and what that tells."""
-    from sfumato.attack.link import link as tried
+    from sfumato.attack.link import link as attack
+    from sfumato.cli.attack.attack_output import print_findings
     from sfumato.cli.printing import print_json, progress
     from sfumato.policy import load
 
     columns = [column.strip() for column in on.split(",") if column.strip()]
     rules, most = None if policy is None else load(policy), _LISTED if listed is None else listed
     with progress("link", quiet=as_json, verb="looking up") as bar:
-        found = tried(
+        found = attack(
             release, known, columns, policy=rules, sensitive=sensitive or (), name=name, most=most, progress=bar
         )
     if as_json:
         print_json(found.as_json(listed or 0))
         return
-    _show(found, title=name or "row")
+    tables = [_figures(found), *([_persons(found, name or "row")] if found.persons else [])]
+    assumptions = (("everybody", found.everybody), ("in release", found.in_release))
+    assumed = (f"{key}: {chance.assumes}" for key, chance in assumptions if chance is not None)
+    print_findings(*tables, *found.sentences(), *assumed)
 
 
-def _show(found: "Linked", *, title: str) -> None:
-    """The figures under each assumption, the persons who are exposed most, and what it means."""
-    from sfumato.attack.link.words import meaning
-    from sfumato.cli.printing import console_of
-
-    console = console_of()
-    console.print(_figures(found))
-    if found.persons:
-        console.print(_persons(found, title))
-    for sentence in meaning(found):
-        console.print(sentence, soft_wrap=True)
-    for key, one in (("everybody", found.everybody), ("in release", found.in_release)):
-        if one is not None:
-            console.print(f"{key}: {one.assumes}", soft_wrap=True)
-
-
-def _figures(found: "Linked") -> "Table":
+def _figures(found: "LinkageResult") -> "Table":
     from rich.table import Table
 
     from sfumato.page.words import percent
@@ -91,24 +79,24 @@ def _figures(found: "Linked") -> "Table":
     return table
 
 
-def _persons(found: "Linked", title: str) -> "Table":
-    """Who is exposed most; of each the likeliest values."""
+def _persons(found: "LinkageResult", title: str) -> "Table":
+    """List who is exposed most, and the likeliest values of each."""
     from rich.table import Table
 
     from sfumato.page.words import percent
 
     table = Table(title, "records", "candidates", "everybody", "in release")
-    for one in found.persons:
+    for person in found.persons:
         cells = [
-            "\n".join(_told(one.values[column][key]) for column in one.values) or percent(getattr(one, key))
+            "\n".join(_value(values[key]) for values in person.values.values()) or percent(getattr(person, key))
             for key in ("everybody", "in_release")
         ]
-        name = "(no name)" if one.person is None else str(one.person)
-        table.add_row(name, f"{one.records:,}", f"{one.candidates:,}", *cells)
+        name = "(no name)" if person.person is None else str(person.person)
+        table.add_row(name, f"{person.records:,}", f"{person.candidates:,}", *cells)
     return table
 
 
-def _told(match: "Match") -> str:
+def _value(guess: "PersonValue") -> str:
     from sfumato.page.words import label, percent
 
-    return f"{label(match.value)} {percent(match.chance)}"
+    return f"{label(guess.value)} {percent(guess.chance)}"

@@ -37,10 +37,12 @@ def minimality(
 ) -> None:
     """Measure how much surer of sensitive values one is who knows that the algorithm publishes nothing too coarse."""
     from sfumato.attack.minimality import THOROUGH, Effort
-    from sfumato.attack.minimality import minimality as tried
+    from sfumato.attack.minimality import minimality as attack
     from sfumato.attack.minimality.again import check_column, drawn, made_again, strict
+    from sfumato.attack.minimality.words import PROMISE
+    from sfumato.cli.attack.attack_output import figure_tables, print_findings
     from sfumato.cli.folder import opened
-    from sfumato.cli.printing import progress
+    from sfumato.cli.printing import print_json, progress
     from sfumato.table import read_table
 
     folder = opened(release, policy)
@@ -52,35 +54,26 @@ def minimality(
         with progress(rules.recoder, quiet=as_json, verb="making it again") as bar:
             encoded, recoding = made_again(release, read_table(original, rules), rules, progress=bar)
         effort = Effort(worlds=worlds, slots=max(THOROUGH.slots, THOROUGH.slots // THOROUGH.worlds * worlds), seed=seed)
-        found = tried(encoded, recoding, rules, effort=effort, column=column)
-    _show(found, as_json=as_json)
-
-
-def _show(found: "Minimality", *, as_json: bool) -> None:
-    """The figures as a table, and what they mean in sentences."""
-    from sfumato.attack.minimality.words import PROMISE
-    from sfumato.cli.attack.figures import print_figures
-    from sfumato.cli.printing import console_of, print_json
-
+        found = attack(encoded, recoding, rules, effort=effort, column=column)
     if as_json:
         print_json(found.as_json())
         return
-    console = console_of()
-    print_figures(console, "minimality attack", {name: _figures(found, one) for name, one in found.columns.items()})
-    said: list[str] = []  # what was looked at is the same for all columns
-    for one in found.tried():
-        new = [sentence for sentence in one.says if sentence not in said]
-        console.print(" ".join(new), soft_wrap=True)
-        said += new
-    for sentence in (found.assumes, PROMISE):
-        console.print(sentence, soft_wrap=True)
+    figures = {name: _figures(found, one) for name, one in found.columns.items()}
+    paragraphs: list[str] = []
+    printed: set[str] = set()  # what was looked at is the same for all columns, and said once
+    for result in found.tried():
+        new = [sentence for sentence in result.says if sentence not in printed]
+        paragraphs.append(" ".join(new))
+        printed.update(new)
+    print_findings(*figure_tables("minimality attack", figures), *paragraphs, found.assumes, PROMISE)
 
 
 def _figures(found: "Minimality", column: "Betrayed") -> dict[str, str]:
-    """The figures of a column; nothing in place of those that are not known."""
+    """Write the figures of a column; nothing in place of those that are not known."""
+    from sfumato.cli.attack.attack_output import text_or_blank
     from sfumato.page.words import percent
 
     shares = {title: None if found.unmeasured(column, key) else getattr(column, key) for title, key in _FIGURES}
     beyond = "" if found.unmeasured(column, "beyond_bound") else f"{column.beyond_bound.rows:,}"
-    shown = {title: "" if share is None else percent(share) for title, share in shares.items()}
-    return shown | {"rows of which one is surer than the bound": beyond}
+    texts = {title: text_or_blank(share, percent) for title, share in shares.items()}
+    return texts | {"rows of which one is surer than the bound": beyond}

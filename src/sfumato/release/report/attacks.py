@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from sfumato.attack.tried import Tried
+from sfumato.attack.result import AttackResult
 from sfumato.page.markup import Markup, join, note, paragraph, section, table, tag
 from sfumato.page.words import percent, plural
 
@@ -36,11 +36,11 @@ def attacks(release: "Release") -> Markup:
     return section("Attacks that were tried", note(HOW), table(head, lines, "figures attacks"), *more, *parts)
 
 
-def _line(one: Tried) -> tuple[object, ...]:
+def _line(one: AttackResult) -> tuple[object, ...]:
     return (join([one.attack, tag("small", one.counts)]), _share(one.success, "not tried"), *_beside(one))
 
 
-def _beside(one: Tried) -> tuple[str, str]:
+def _beside(one: AttackResult) -> tuple[str, str]:
     return _share(one.baseline, "–"), _share(one.bound, "none" if one.success is not None else "–")
 
 
@@ -48,7 +48,7 @@ def _share(share: float | None, otherwise: str) -> str:
     return otherwise if share is None else percent(share)
 
 
-def _part(release: "Release", found: list[Tried]) -> Markup:
+def _part(release: "Release", found: list[AttackResult]) -> Markup:
     """What an attack assumes, its chart where it has one, and what it found."""
     title = found[0].attack
     assumed = list(dict.fromkeys(one.assumes for one in found))
@@ -57,5 +57,5 @@ def _part(release: "Release", found: list[Tried]) -> Markup:
     return tag("article", tag("h3", title), note(" ".join(assumed)), *drawn, *said)
 
 
-def _measured(found: Iterable[Tried]) -> bool:
+def _measured(found: Iterable[AttackResult]) -> bool:
     return any(one.success is not None for one in found)

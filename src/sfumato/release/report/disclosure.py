@@ -2,15 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from sfumato.attack.homogeneity import Disclosure, Figure, Gain, disclosed, told_of
+from sfumato.attack.homogeneity import ClassMeasure, Disclosure, Gain, measure_disclosure
+from sfumato.attack.sensitive_columns import sensitive_columns_from_recoding
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
 
-__all__ = ["Disclosure", "Figure", "Gain", "disclosed", "disclosures"]
+__all__ = ["ClassMeasure", "Disclosure", "Gain", "disclosures", "measure_disclosure"]
 
 
 def disclosures(release: "Release") -> dict[str, Disclosure]:
     """The measures of every sensitive column, in the policy's order."""
-    told = told_of(release.encoded, release.recoding, release.policy)
-    return {name: disclosed(one.bag, one.sizes) for name, one in told.items()}
+    told = sensitive_columns_from_recoding(release.encoded, release.recoding, release.policy)
+    return {name: measure_disclosure(one.bag, one.sizes) for name, one in told.items()}

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sfumato.attack.homogeneity import ClassMeasure, Disclosure
 from sfumato.page.markup import Markup, html, join, name, note, paragraph, section, some, table, tag
 from sfumato.page.words import percent, plural, value
-from sfumato.release.report.disclosure import Disclosure, Figure, disclosures
+from sfumato.release.report.disclosure import disclosures
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -50,7 +51,7 @@ def _lines(found: Disclosure) -> list[tuple[object, ...]]:
     ]
 
 
-def _line(title: str, term: str, figure: Figure, shown: Callable[[float], str]) -> tuple[object, ...]:
+def _line(title: str, term: str, figure: ClassMeasure, shown: Callable[[float], str]) -> tuple[object, ...]:
     label = join([title, tag("small", term)]) if term else title
     return (label, shown(figure.whole), shown(figure.average), shown(figure.worst))
 
