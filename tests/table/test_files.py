@@ -43,10 +43,9 @@ NESTED = {
     "struct": pa.array([{"x": 1}, None]),
     "map": pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64())),
     "binary": pa.array([b"x", None]),
+    "uuid": pa.array([b"0" * 16, None], pa.binary(16)).cast(pa.uuid()),
     "half": pa.array([np.float16(1.5), None], pa.float16()),
 }
-if hasattr(pa, "uuid"):  # since pyarrow 18
-    NESTED["uuid"] = pa.array([b"0" * 16, None], pa.binary(16)).cast(pa.uuid())
 
 
 def _feather_2(table: Any, path: Path) -> None:

@@ -82,7 +82,7 @@ class TableView:
             return [remove_guard(cell) if self.guarded and cell is not None else cell for cell in cells]
         kind = self.types[name]
         if pa.types.is_null(kind) and values.null_count == len(values):
-            return [None] * len(values)  # pyarrow 17 cannot cast to the type of nothing
+            return [None] * len(values)  # pyarrow 18 cannot cast to the type of nothing
         try:
             return list(values.cast(kind).cast(pa.string()).to_pylist())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
