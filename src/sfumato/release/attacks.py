@@ -7,14 +7,14 @@ from sfumato.attack.bound import bounds
 from sfumato.attack.homogeneity import Homogeneity, Skewness, gain_bounds, homogeneity, skewness
 from sfumato.attack.known import KnownValuesResult, known_in_memory
 from sfumato.attack.link import LinkageResult, link_in_memory
-from sfumato.attack.minimality import Minimality, minimality
+from sfumato.attack.minimality import MinimalityResult, minimality
 from sfumato.attack.result import AttackResult
 from sfumato.attack.sensitive_columns import SensitiveColumns, sensitive_columns_from_recoding
 from sfumato.release.earlier import unwritten
 from sfumato.split import tables_from_recoding
 
 if TYPE_CHECKING:
-    from sfumato.attack.definetti import Definetti
+    from sfumato.attack.definetti import DefinettiResult
     from sfumato.release.release import Release
 
 
@@ -29,20 +29,20 @@ class Attacks:
     known: KnownValuesResult
     homogeneity: Homogeneity
     skewness: Skewness
-    minimality: Minimality
-    definetti: "Definetti | None"
+    minimality: MinimalityResult
+    definetti: "DefinettiResult | None"
     earlier: tuple[AttackResult, ...]
 
     @property
     def tried(self) -> tuple[AttackResult, ...]:
         """All of them, a line each, and a line for each column where an attack is about columns."""
-        learner = () if self.definetti is None else _learnt(self.definetti)
+        learner = () if self.definetti is None else self.definetti.results()
         return (
             *self.link.results(),
             *self.known.results(),
             *self.homogeneity.results(),
             *self.skewness.results(),
-            *self.minimality.tried(),
+            *self.minimality.results(),
             *learner,
             *self.earlier,
         )
@@ -68,14 +68,8 @@ def attacked(release: "Release") -> Attacks:
     )
 
 
-def _learner(release: "Release") -> "Definetti":
+def _learner(release: "Release") -> "DefinettiResult":
     from sfumato.attack.definetti import QUICK, Original, definetti  # noqa: PLC0415 - only of two tables
 
     tables = tables_from_recoding(release.encoded, release.recoding)
     return definetti(tables, Original.of_encoded(release.encoded), bounds(release.policy, tables), effort=QUICK)
-
-
-def _learnt(found: "Definetti") -> tuple[AttackResult, ...]:
-    from sfumato.attack.definetti.words import tried  # noqa: PLC0415 - as above
-
-    return tried(found)

@@ -42,14 +42,13 @@ def intersected(release: "Release", stage: Path) -> tuple[AttackResult, ...]:
     if not folders:
         return (_untried(FILES.format(names=", ".join(one.name for one in earlier))),)
     from sfumato.attack.intersect import intersect  # noqa: PLC0415 - only where there are earlier releases
-    from sfumato.attack.intersect.words import tried  # noqa: PLC0415 - same
 
     try:
         found = intersect([stage, *folders], _people(release), policy=release.policy)
     except InputError as error:
         return (_untried(f"Not tried: {str(error).replace(str(stage), 'this release')}."),)
     called = zip(found.releases, ["this release", *folders.values()], strict=True)
-    return tried(replace(found, releases=tuple(replace(one, release=name) for one, name in called)))
+    return replace(found, releases=tuple(replace(one, release=name) for one, name in called)).results()
 
 
 def _earlier(release: "Release") -> "tuple[EarlierRelease, ...]":

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.attack.intersect import Intersection, intersect
+from sfumato.attack.intersect import IntersectionResult, intersect
 
 Draws = Callable[..., Any]
 Publishes = Callable[..., Any]
@@ -82,7 +82,7 @@ class Naive:
         return [sum(one.values()) for one in rows]
 
 
-def _check(found: Intersection, case: Any, people: Sequence[Person], threshold: int) -> None:
+def _check(found: IntersectionResult, case: Any, people: Sequence[Person], threshold: int) -> None:
     rows = [[_rows(person, case, place) for place in range(len(case.releases))] for person in people]
     left: list[list[list[int]]] = [[] for _ in people]
     for column, figures in found.columns.items():

@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.attack.minimality import THOROUGH, Effort
-from sfumato.attack.minimality.basis import basis_of
-from sfumato.attack.minimality.found import Looked
-from sfumato.attack.minimality.nodes import Nodes
+from sfumato.attack.minimality import THOROUGH, MinimalityCoverage, MinimalityEffort
+from sfumato.attack.minimality.adversary_knowledge import AdversaryKnowledge
+from sfumato.attack.minimality.minimality_attack import find_basis, gather_evidence
+from sfumato.attack.minimality.possible_worlds import WorldLimits
 from sfumato.attack.minimality.posterior import posterior
-from sfumato.attack.minimality.seen import by_classes, by_nodes
-from sfumato.attack.minimality.situation import Situation
-from sfumato.attack.minimality.world import Limits
 from sfumato.encode import EncodedTable, encode
 from sfumato.policy import Policy, load
 from sfumato.recode import Recoding, recode
@@ -47,26 +44,25 @@ class Made:
         encoded = encode(Table(pa.table({**self.rows, "illness": illness})), self.policy)
         return Made(self.rows, self.policy, encoded, recode(encoded, self.policy))
 
-    def believed(self, effort: Effort = THOROUGH) -> Beliefs:
+    def believed(self, effort: MinimalityEffort = THOROUGH) -> Beliefs:
         """How likely the attack holds each illness of each row to be; the shares of its class where nothing is told."""
         rng = np.random.default_rng(effort.seed)
-        situation = Situation.of(self.encoded, self.recoding, self.policy, most=effort.rows, rng=rng)
-        limits = Limits(effort.worlds, effort.slots, rng)
-        looked = Looked(len(situation.rows), len(situation.rows), situation.classes)
-        if basis_of(situation, limits) in {"all nodes", "nodes below"}:
-            seen, _ = by_nodes(situation, Nodes(situation, self.policy), limits, looked)
-        else:
-            seen, _ = by_classes(situation, limits, looked)
-        values, bag = self.encoded.sensitive["illness"].texts, situation.bag("illness")
+        knowledge = AdversaryKnowledge.from_recoding(
+            self.encoded, self.recoding, self.policy, most=effort.rows, rng=rng
+        )
+        limits = WorldLimits(effort.worlds, effort.slots, rng)
+        coverage = MinimalityCoverage(len(knowledge.rows), len(knowledge.rows), knowledge.classes)
+        evidence, _ = gather_evidence(knowledge, self.policy, find_basis(knowledge, limits), limits, coverage)
+        values, bag = self.encoded.sensitive["illness"].texts, knowledge.bag("illness")
         found: Beliefs = [{} for _ in range(self.encoded.rows)]
-        for place, row in enumerate(situation.rows.tolist()):
-            mine = bag.class_of == situation.class_of[place]
-            shares = bag.count[mine] / situation.sizes[situation.class_of[place]]
+        for place, row in enumerate(knowledge.rows.tolist()):
+            mine = bag.class_of == knowledge.class_of[place]
+            shares = bag.count[mine] / knowledge.sizes[knowledge.class_of[place]]
             found[row] = {values[v]: float(share) for v, share in zip(bag.value[mine].tolist(), shares, strict=True)}
-            if seen is not None and seen.telling[situation.class_of[place]]:
-                told = posterior(seen, bag, "illness")
-                lines = told.cell == seen.cells.of[place]
-                known = zip(told.value[lines].tolist(), told.likely[lines].tolist(), strict=True)
+            if evidence is not None and evidence.informative[knowledge.class_of[place]]:
+                believed = posterior(evidence, bag, "illness")
+                lines = believed.cell == evidence.cells.cell_of[place]
+                known = zip(believed.value[lines].tolist(), believed.probability[lines].tolist(), strict=True)
                 found[row] = {values[v]: likely for v, likely in known if likely > 1e-12}
         return found
 

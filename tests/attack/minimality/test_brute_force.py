@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.attack.minimality import THOROUGH, Effort, minimality
+from sfumato.attack.minimality import THOROUGH, MinimalityEffort, minimality
 
 from .conftest import Beliefs, Made, counted, dealt, made, same
 
@@ -77,7 +77,7 @@ def test_classes_that_stand_and_fall_together(monkeypatch: pytest.MonkeyPatch) -
     one = made(rows, {"zip": MASK}, HIV, name="optimal")
     whole = one.believed()
     assert same(whole, _again(one))
-    monkeypatch.setattr("sfumato.attack.minimality.lots._WORLDS", 0)
+    monkeypatch.setattr("sfumato.attack.minimality.possible_worlds.MAX_TABLE_WORLDS", 0)
     found = minimality(one.encoded, one.recoding, one.policy)
     assert (found.basis, found.looked.classes) == ("node", 2)
     assert same(one.believed(), whole)
@@ -127,7 +127,7 @@ def test_suppressed_rows() -> None:
     one = made(rows, {"q": SUPPRESS}, HIV, name="optimal", suppression=0.1)
     assert minimality(one.encoded, one.recoding, one.policy).basis == "nodes below"
     expected = _again(one)
-    assert same(one.believed(Effort(worlds=5000)), expected, 0.05)
+    assert same(one.believed(MinimalityEffort(worlds=5000)), expected, 0.05)
     assert expected[0]["HIV"] > 0.6
 
 
@@ -137,9 +137,9 @@ def test_a_sample_comes_close(monkeypatch: pytest.MonkeyPatch) -> None:
     one = made(rows, {"q": SUPPRESS}, HIV, name="mondrian", improve=False)
     exact = one.believed()
     true = minimality(one.encoded, one.recoding, one.policy, effort=THOROUGH).columns["illness"]
-    monkeypatch.setattr("sfumato.attack.minimality.counted.EVERY", 0)
-    sample = minimality(one.encoded, one.recoding, one.policy, effort=Effort(worlds=4000))
+    monkeypatch.setattr("sfumato.attack.minimality.possible_worlds.MAX_CLASS_WORLDS", 0)
+    sample = minimality(one.encoded, one.recoding, one.policy, effort=MinimalityEffort(worlds=4000))
     assert sample.looked.drawn == 1
-    assert same(one.believed(Effort(worlds=4000)), exact, 0.04)
+    assert same(one.believed(MinimalityEffort(worlds=4000)), exact, 0.04)
     assert 0.5 < sample.columns["illness"].largest_posterior <= true.largest_posterior
     assert sample.columns["illness"].beyond_bound.rows == true.beyond_bound.rows == 4

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.attack.minimality import THOROUGH, Effort, Minimality, minimality
-from sfumato.attack.minimality.arrange import arrangements, arrangements_of
+from sfumato.attack.minimality import THOROUGH, MinimalityEffort, MinimalityResult, minimality
+from sfumato.attack.minimality.possible_worlds import count_arrangements, list_arrangements
 from sfumato.release import prepare
 
 from .conftest import made
@@ -18,13 +18,13 @@ K = {"model": "k-anonymity", "k": 3}
 ROWS = {"q": ["a"] * 3 + ["b"] * 5, "illness": ["HIV", "HIV", "flu", "HIV", "flu", "flu", "flu", "flu"]}
 
 
-def _release(rows: Any, columns: Any, **tables: Any) -> Minimality:
+def _release(rows: Any, columns: Any, **tables: Any) -> MinimalityResult:
     release = prepare(pa.table(rows), {"columns": columns, **tables})
     return minimality(release.encoded, release.recoding, release.policy, effort=THOROUGH)
 
 
-def _only(found: Minimality) -> str:
-    (one,) = found.tried()
+def _only(found: MinimalityResult) -> str:
+    (one,) = found.results()
     return " ".join(one.says)
 
 
@@ -80,7 +80,7 @@ def test_no_world_fits() -> None:
     one = made(rows, {"q": SUPPRESS}, [HIV, {**K, "k": 8}], name="mondrian")
     other = made(rows, {"q": SUPPRESS}, [HIV, K], name="mondrian")
     found = minimality(other.encoded, one.recoding, other.policy)
-    (tried,) = found.tried()
+    (tried,) = found.results()
     assert (found.looked.unfit, found.looked.misled) == (0, 1)
     assert tried.success == found.columns["illness"].bag == 7 / 8
     assert "it tells what is not so" in _only(found)
@@ -89,7 +89,7 @@ def test_no_world_fits() -> None:
 def test_cuts_with_suppressed_rows_are_not_measured() -> None:
     """What was not measured has no success and says why."""
     one = made(ROWS, {"q": SUPPRESS}, HIV, name="tds", suppression=0.2)
-    (tried,) = minimality(one.encoded, one.recoding, one.policy).tried()
+    (tried,) = minimality(one.encoded, one.recoding, one.policy).results()
     assert tried.success is None
     assert tried.says[0].startswith("Not measured: cuts through hierarchies")
 
@@ -136,7 +136,7 @@ def test_a_part_of_the_rows_is_said_to_be_one() -> None:
         "illness": ["HIV" if one < 0.3 else "flu" for one in draw.random(400)],
     }
     one = made(rows, {"q": {"role": "quasi", "hierarchy": {"mask": "right"}}}, [HIV, K], name="mondrian", improve=False)
-    found = minimality(one.encoded, one.recoding, one.policy, effort=Effort(rows=100, worlds=50, slots=5_000))
+    found = minimality(one.encoded, one.recoding, one.policy, effort=MinimalityEffort(rows=100, worlds=50, slots=5_000))
     assert found.looked.looked <= 100 < found.looked.rows
     assert "of the rows were looked at, classes drawn at random" in _only(found)
 
@@ -150,7 +150,7 @@ def test_the_seed_decides() -> None:
     }
     model = {"model": "alpha-deassociation", "column": "illness", "alpha": 0.4}
     one = made(rows, {"q": {"role": "quasi", "hierarchy": {"mask": "right"}}}, model, name="mondrian")
-    twice = [minimality(one.encoded, one.recoding, one.policy, effort=Effort(seed=3)) for _ in range(2)]
+    twice = [minimality(one.encoded, one.recoding, one.policy, effort=MinimalityEffort(seed=3)) for _ in range(2)]
     assert twice[0] == twice[1]
     assert twice[0].looked.drawn
 
@@ -158,6 +158,6 @@ def test_the_seed_decides() -> None:
 @pytest.mark.parametrize("counts", [(1,), (2, 1), (2, 2, 1), (3, 3)])
 def test_arrangements_are_all_and_different(counts: tuple[int, ...]) -> None:
     """Every sequence stands there once, and there are as many as the formula says."""
-    lines = arrangements(counts)
-    assert len(np.unique(lines, axis=0)) == len(lines) == arrangements_of(counts)
+    lines = list_arrangements(counts)
+    assert len(np.unique(lines, axis=0)) == len(lines) == count_arrangements(counts)
     assert all(np.bincount(line, minlength=len(counts)).tolist() == list(counts) for line in lines)

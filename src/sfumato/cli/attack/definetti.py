@@ -29,9 +29,16 @@ def definetti(
 ) -> None:
     """Guess sensitive values by a learner trained on the two tables of a release, and count how often it is right."""
     from sfumato.attack.bound import bounds
-    from sfumato.attack.definetti import Effort, Original
+    from sfumato.attack.definetti import (
+        ASSUMES,
+        PROMISE,
+        DefinettiEffort,
+        Original,
+        describe_figures,
+        describe_sample,
+        format_share,
+    )
     from sfumato.attack.definetti import definetti as attack
-    from sfumato.attack.definetti.words import ASSUMES, PROMISE, meaning, percent, sampling
     from sfumato.cli.attack.attack_output import figure_tables, print_findings, text_or_blank
     from sfumato.cli.folder import opened
     from sfumato.cli.printing import print_json
@@ -46,15 +53,16 @@ def definetti(
         )
     tables = tables_from_files(folder.public, folder.manifest)
     truth = Original.of_table(read_table(original, folder.policy), folder.policy)
-    found = attack(tables, truth, bounds(folder.policy, tables), effort=Effort(seed=seed))
+    found = attack(tables, truth, bounds(folder.policy, tables), effort=DefinettiEffort(seed=seed))
     if as_json:
         print_json(found.as_json())
         return
     figures = {
-        name: {title: text_or_blank(getattr(column, key), percent) for title, key in _FIGURES}
+        name: {title: text_or_blank(getattr(column, key), format_share) for title, key in _FIGURES}
         for name, column in found.columns.items()
     }
     sentences = (
-        " ".join(filter(None, (*meaning(name, column), sampling(column)))) for name, column in found.columns.items()
+        " ".join(filter(None, (*describe_figures(name, column), describe_sample(column))))
+        for name, column in found.columns.items()
     )
     print_findings(*figure_tables("deFinetti attack", figures), *sentences, ASSUMES, PROMISE)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from sfumato.attack.intersect.found import Narrowed
+    from sfumato.attack.intersect import RemainingValues
 
 _FIGURES = (
     ("persons in two releases or more", "persons"),
@@ -41,8 +41,8 @@ def intersect(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Count, for each person, the sensitive values that are consistent with all releases taken together."""
+    from sfumato.attack.intersect import describe_persons_and_rows, describe_remaining_values
     from sfumato.attack.intersect import intersect as attack
-    from sfumato.attack.intersect.words import around, meaning
     from sfumato.cli.attack.attack_output import figure_tables, print_findings
     from sfumato.cli.printing import print_json, progress
     from sfumato.policy import load
@@ -55,12 +55,12 @@ def intersect(
         return
     names = [one.release for one in found.releases]
     figures = {name: _figures(column, names) for name, column in found.columns.items()}
-    sentences = (" ".join(meaning(name, column, names)) for name, column in found.columns.items())
+    sentences = (" ".join(describe_remaining_values(name, column, names)) for name, column in found.columns.items())
     tables = figure_tables("all releases together", figures)
-    print_findings(*tables, *sentences, *around(found), *found.notes, found.assumes)
+    print_findings(*tables, *sentences, *describe_persons_and_rows(found), *found.notes, found.assumes)
 
 
-def _figures(found: "Narrowed", releases: list[str]) -> dict[str, str]:
+def _figures(found: "RemainingValues", releases: list[str]) -> dict[str, str]:
     from sfumato.cli.attack.attack_output import text_or_blank
 
     figures = {title: getattr(found, key) for title, key in _FIGURES}

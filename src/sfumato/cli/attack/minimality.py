@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from sfumato.attack.minimality import Minimality
-    from sfumato.attack.minimality.found import Betrayed
+    from sfumato.attack.minimality import MinimalityFigures, MinimalityResult
 
 _FIGURES = (
     ("largest share of a class that the policy allows", "bound"),
@@ -36,24 +35,31 @@ def minimality(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Measure how much surer of sensitive values one is who knows that the algorithm publishes nothing too coarse."""
-    from sfumato.attack.minimality import THOROUGH, Effort
+    from sfumato.attack.minimality import THOROUGH, MinimalityEffort
     from sfumato.attack.minimality import minimality as attack
-    from sfumato.attack.minimality.again import check_column, drawn, made_again, strict
-    from sfumato.attack.minimality.words import PROMISE
+    from sfumato.attack.minimality.minimality_attack import (
+        check_sensitive_column,
+        minimality_of_buckets,
+        policy_of_search,
+        remake_release,
+    )
+    from sfumato.attack.minimality.minimality_result import PROMISE
     from sfumato.cli.attack.attack_output import figure_tables, print_findings
     from sfumato.cli.folder import opened
     from sfumato.cli.printing import print_json, progress
     from sfumato.table import read_table
 
     folder = opened(release, policy)
-    rules = strict(folder.policy)
-    check_column(rules, column)
+    rules = policy_of_search(folder.policy)
+    check_sensitive_column(rules, column)
     if rules.publish.form == "anatomy":
-        found = drawn(release, rules, seed=seed, column=column)
+        found = minimality_of_buckets(release, rules, seed=seed, column=column)
     else:
         with progress(rules.recoder, quiet=as_json, verb="making it again") as bar:
-            encoded, recoding = made_again(release, read_table(original, rules), rules, progress=bar)
-        effort = Effort(worlds=worlds, slots=max(THOROUGH.slots, THOROUGH.slots // THOROUGH.worlds * worlds), seed=seed)
+            encoded, recoding = remake_release(release, read_table(original, rules), rules, progress=bar)
+        effort = MinimalityEffort(
+            worlds=worlds, slots=max(THOROUGH.slots, THOROUGH.slots // THOROUGH.worlds * worlds), seed=seed
+        )
         found = attack(encoded, recoding, rules, effort=effort, column=column)
     if as_json:
         print_json(found.as_json())
@@ -61,14 +67,14 @@ def minimality(
     figures = {name: _figures(found, one) for name, one in found.columns.items()}
     paragraphs: list[str] = []
     printed: set[str] = set()  # what was looked at is the same for all columns, and said once
-    for result in found.tried():
+    for result in found.results():
         new = [sentence for sentence in result.says if sentence not in printed]
         paragraphs.append(" ".join(new))
         printed.update(new)
     print_findings(*figure_tables("minimality attack", figures), *paragraphs, found.assumes, PROMISE)
 
 
-def _figures(found: "Minimality", column: "Betrayed") -> dict[str, str]:
+def _figures(found: "MinimalityResult", column: "MinimalityFigures") -> dict[str, str]:
     """Write the figures of a column; nothing in place of those that are not known."""
     from sfumato.cli.attack.attack_output import text_or_blank
     from sfumato.page.words import percent

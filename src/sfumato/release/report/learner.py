@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sfumato.attack.definetti import Attacked
-from sfumato.attack.definetti.words import PROMISE, meaning, sampling
+from sfumato.attack.definetti import PROMISE, DefinettiFigures, describe_figures, describe_sample
 from sfumato.page.bars import bar
 from sfumato.page.markup import Markup, name, note, paragraph, section, table, tag
 from sfumato.page.words import percent
@@ -29,7 +28,7 @@ def learner(release: "Release") -> Markup:
     return section("What a learner can guess", paragraph(HOW), *parts, paragraph(PROMISE), note(again))
 
 
-def _column(column: str, found: Attacked) -> Markup:
+def _column(column: str, found: DefinettiFigures) -> Markup:
     """Figures, then sentences."""
     shown = [("The bound that the policy sets", found.bound), ("The largest share of a class", found.largest_share)]
     right = [
@@ -41,7 +40,7 @@ def _column(column: str, found: Attacked) -> Markup:
         ("Its learner, outside the table", found.outside),
     ]
     lines = [_line(title, figure) for title, figure in (*shown, *right)]
-    words = " ".join(filter(None, (*meaning(column, found), sampling(found))))
+    words = " ".join(filter(None, (*describe_figures(column, found), describe_sample(found))))
     head = ("", "Share", "")
     return tag("article", tag("h3", name(column)), table(head, lines, "losses"), paragraph(words))
 

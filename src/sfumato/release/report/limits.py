@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sfumato.attack.minimality import Betrayed
+from sfumato.attack.minimality import MinimalityFigures
 from sfumato.page.markup import Markup, join, name, names, paragraph, section, some, tag
 from sfumato.page.words import percent, plural
 from sfumato.release import previous
@@ -76,7 +76,7 @@ def _measured(release: "Release") -> Iterable[object]:
     return [part for column, one in found.columns.items() for part in (" Measured of ", name(column), _sure(one))]
 
 
-def _sure(one: Betrayed) -> str:
+def _sure(one: MinimalityFigures) -> str:
     bound = "no bound is promised" if one.bound is None else f"the promised bound is {percent(one.bound)}"
     surest = f": {percent(one.largest_posterior)} at the surest, where the largest share of a class is "
     beyond = plural(one.beyond_bound.rows, "row is", "rows are")

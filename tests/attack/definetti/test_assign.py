@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.attack.definetti.assign import ROUNDS, assigned, balanced, trained
-from sfumato.attack.definetti.join import Join, joined
-from sfumato.attack.definetti.learner import SMOOTHING
-from sfumato.attack.definetti.people import People, people
-from sfumato.attack.definetti.sample import Limits
+from sfumato.attack.definetti import (
+    MAX_ROUNDS,
+    SMOOTHING,
+    CellLinks,
+    assign_values,
+    balance_weights,
+    link_cells,
+    train_learner,
+)
+from sfumato.attack.definetti_data import ProfileSample, SampleLimits, draw_sample
 from sfumato.split import TwoTables
 
 Makes = Callable[..., Any]
@@ -21,13 +26,13 @@ Seen = dict[int, dict[int, float]]
 """For each code, the weight that each value has there."""
 
 
-def _people(tables: TwoTables) -> People:
-    limits = Limits.of(10**6, 10**9, len(tables.quasi), tables.bags["illness"])
-    return people(tables, limits, np.random.default_rng(1))
+def _people(tables: TwoTables) -> ProfileSample:
+    limits = SampleLimits.from_bag(10**6, 10**9, len(tables.quasi), tables.bags["illness"])
+    return draw_sample(tables, limits, np.random.default_rng(1))
 
 
-def _join(tables: TwoTables) -> Join:
-    return joined(_people(tables), tables.bags["illness"], tables.sizes)
+def _join(tables: TwoTables) -> CellLinks:
+    return link_cells(_people(tables), tables.bags["illness"], tables.sizes)
 
 
 def _random(makes: Makes, seed: int, rows: int = 40) -> TwoTables:
@@ -49,8 +54,8 @@ def test_balanced_weights_keep_both_counts(makes: Makes, seed: int) -> None:
     """Whatever the learner says, each line is given one value in all, and each value as often as its bag has it."""
     tables = _random(makes, seed)
     join = _join(tables)
-    weights = balanced(join, np.random.default_rng(seed).random(len(join.cell)) + 1e-3)
-    assert join.totals(weights) == pytest.approx(join.lines)
+    weights = balance_weights(join, np.random.default_rng(seed).random(len(join.cell)) + 1e-3)
+    assert join.sum_by_cell(weights) == pytest.approx(join.lines)
     found = np.bincount(join.entry, weights=weights)
     assert found == pytest.approx(tables.bags["illness"].count, abs=1e-5)
 
@@ -60,9 +65,9 @@ def test_the_attacks_weights_keep_both_counts(makes: Makes, seed: int) -> None:
     """The weights that the attack ends with are an assignment: both counts hold."""
     tables = _random(makes, seed)
     join = _join(tables)
-    weights = assigned(join, trained(join))
+    weights = assign_values(join, train_learner(join))
     assert weights.min() > 0
-    assert join.totals(weights) == pytest.approx(join.lines)
+    assert join.sum_by_cell(weights) == pytest.approx(join.lines)
     assert np.bincount(join.entry, weights=weights) == pytest.approx(tables.bags["illness"].count, abs=1e-5)
 
 
@@ -71,7 +76,7 @@ def test_weights_are_those_of_a_plain_program(makes: Makes, seed: int) -> None:
     """Lines one by one, dicts and loops: the same learner comes to the same weights."""
     tables = _random(makes, seed)
     join = _join(tables)
-    ours = assigned(join, trained(join), steps=50) / join.lines[join.cell]
+    ours = assign_values(join, train_learner(join), steps=50) / join.lines[join.cell]
     lines: Lines = [
         (tuple(int(column.codes[i]) for column in tables.quasi), int(tables.class_of[i])) for i in range(tables.rows)
     ]
@@ -93,7 +98,7 @@ def test_weights_are_those_of_a_plain_program(makes: Makes, seed: int) -> None:
 def _plain(lines: Lines, bags: dict[int, Counter[int]], last: int) -> list[dict[int, float]]:
     """The whole procedure, as the guide tells it."""
     weights = [{v: n / bags[owner].total() for v, n in bags[owner].items()} for _, owner in lines]
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         before, weights = weights, _assigned(lines, bags, weights, 4)
         moved = sum(abs(now[v] - then[v]) for now, then in zip(weights, before, strict=True) for v in now)
         if moved <= 0.02 * len(lines):

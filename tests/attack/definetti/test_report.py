@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.attack.bound import bounds
-from sfumato.attack.definetti import Attacked, Original, definetti
+from sfumato.attack.definetti import DefinettiFigures, Original, definetti
 from sfumato.release import Release, prepare
 from sfumato.release.report.learner import learner
 from sfumato.split import tables_from_recoding
@@ -38,7 +38,7 @@ def _release(form: str, rows: int = 600) -> Release:
     return prepare(table, {"columns": COLUMNS, "privacy": [ALPHA], "publish": {"form": form}, "algorithm": {"seed": 1}})
 
 
-def _tried(release: Release) -> Attacked:
+def _tried(release: Release) -> DefinettiFigures:
     assert release.attacks.definetti is not None
     return release.attacks.definetti.columns["<b>ill</b>"]
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from sfumato.attack.bound import Bound
-from sfumato.attack.definetti import Attacked, Beyond, Effort, Sampled, definetti
+from sfumato.attack.definetti import DefinettiEffort, DefinettiFigures, LinesBeyondBound, SampleSize, definetti
 from sfumato.errors import DataError
 
 Makes = Callable[..., Any]
 
 
-def _found(made: Any, bound: Bound | None = None, column: str = "illness", **effort: int) -> Attacked:
+def _found(made: Any, bound: Bound | None = None, column: str = "illness", **effort: int) -> DefinettiFigures:
     bounds = {} if bound is None else {column: bound}
-    return definetti(made.tables, made.original, bounds, effort=Effort(**effort)).columns[column]
+    return definetti(made.tables, made.original, bounds, effort=DefinettiEffort(**effort)).columns[column]
 
 
 def test_what_follows_from_a_quasi_identifier_is_found(planted: Makes) -> None:
@@ -24,7 +24,7 @@ def test_what_follows_from_a_quasi_identifier_is_found(planted: Makes) -> None:
     assert (found.attack, found.without_bag, found.outside) == (1.0, 1.0, 1.0)
     assert found.bag < 0.6
     assert found.random < 0.5
-    assert found.beyond_bound == Beyond(900, 1.0)
+    assert found.beyond_bound == LinesBeyondBound(900, 1.0)
     assert found.largest_posterior > 0.99
 
 
@@ -70,14 +70,14 @@ def test_shares_and_guesses_counted_by_hand(makes: Makes) -> None:
     # all five link to flu with 2, HIV with 2 and cold with 1 of 5: flu or HIV is guessed, right for 2 of 5
     assert (found.bag, found.attack, found.without_bag) == pytest.approx((2 / 5,) * 3)
     assert found.largest_posterior == pytest.approx(2 / 5)
-    assert found.beyond_bound == Beyond(0, None)
+    assert found.beyond_bound == LinesBeyondBound(0, None)
 
 
 def test_rows_that_were_not_published_count_with_those_who_look_alike(makes: Makes) -> None:
     """A suppressed row makes guesses less right about those with its quasi-identifiers, and about nobody else."""
     made = makes({"zip": list("1213")}, {"illness": ["x", "y", "z", "z"]}, [0, 0, -1, -1])
     found = _found(made)
-    assert (found.lines, found.sampled, found.values) == (2, Sampled(2, 2), 2)
+    assert (found.lines, found.sampled, found.values) == (2, SampleSize(2, 2), 2)
     # of zip 1: x or y at even odds, x right of one row in two; of zip 2: y right of its one row
     assert found.bag == pytest.approx((0.25 + 0.5) / 2)
 
@@ -114,8 +114,8 @@ def test_a_bound_on_some_values_is_compared_with_those(planted: Makes) -> None:
     made = planted()
     found, every = _found(made, Bound(0.4, ["illness 0"])), _found(made, Bound(0.4))
     ill = int(made.tables.bags["illness"].domain.totals[0])
-    assert found.beyond_bound == Beyond(ill, 1.0)
-    assert every.beyond_bound == Beyond(900, 1.0)
+    assert found.beyond_bound == LinesBeyondBound(ill, 1.0)
+    assert every.beyond_bound == LinesBeyondBound(900, 1.0)
     assert found.attack == every.attack
     assert _found(made, Bound(0.4, ["unheard of"])).largest_posterior == 0.0
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sfumato.attack.bound import Bound
-from sfumato.attack.definetti import Effort, definetti
+from sfumato.attack.definetti import DefinettiEffort, definetti
 
 Makes = Callable[..., Any]
 
@@ -21,7 +21,7 @@ def test_figures_stay_within_their_bounds(makes: Makes, seed: int) -> None:
     quasi = {name: draw.choice(values, rows).tolist() for name in "abc"[: int(draw.integers(1, 4))]}
     owner = np.unique(draw.integers(0, classes, rows), return_inverse=True)[1]
     made = makes(quasi, {"s": draw.choice(values[: int(draw.integers(1, 9))], rows).tolist()}, owner.tolist())
-    effort = Effort(
+    effort = DefinettiEffort(
         cells=int(draw.integers(1, 80)), links=int(draw.integers(1, 500)), held_out=int(draw.integers(1, 6))
     )
     found = definetti(made.tables, made.original, {"s": Bound(0.5)}, effort=effort).columns["s"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sfumato.attack.bound import bounds
-from sfumato.attack.definetti import QUICK, Attacked, Original, definetti
+from sfumato.attack.definetti import QUICK, DefinettiFigures, Original, definetti
 from sfumato.datasets.adult import UNUSED_COLUMNS, adult_folder
 from sfumato.encode import encode
 from sfumato.policy import load
@@ -28,7 +28,7 @@ def rows() -> Path:
     return folder
 
 
-def _found(folder: Path, form: str, model: dict[str, Any], name: str) -> Attacked:
+def _found(folder: Path, form: str, model: dict[str, Any], name: str) -> DefinettiFigures:
     columns: dict[str, Any] = {
         one: {"role": "quasi", "hierarchy": str(folder / "hierarchies" / f"{one}.csv")} for one in QUASI
     }

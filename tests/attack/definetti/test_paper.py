@@ -7,11 +7,8 @@ import numpy as np
 import pytest
 
 from sfumato.attack.bound import Bound
-from sfumato.attack.definetti import definetti
-from sfumato.attack.definetti.bag import bag_of
-from sfumato.attack.definetti.join import joined
-from sfumato.attack.definetti.people import people
-from sfumato.attack.definetti.sample import Limits
+from sfumato.attack.definetti import definetti, link_cells
+from sfumato.attack.definetti_data import SampleLimits, draw_sample, merge_rare_values
 
 TABLE_7 = [
     ("clerk 1975 4350", "HIV"),
@@ -31,12 +28,12 @@ TABLE_7 = [
 
 def test_the_attack_begins_with_the_papers_join(paper: Any) -> None:
     """What lines are linked to at first is Table 7, each link with half a line."""
-    tables, bag = paper.tables, bag_of("illness", paper.tables.bags["illness"])
-    crowd = people(tables, Limits.of(100, 1000, 3, bag.lines), np.random.default_rng(1))
-    join = joined(crowd, bag.lines, tables.sizes)
+    tables, bag = paper.tables, merge_rare_values(paper.tables.bags["illness"])
+    crowd = draw_sample(tables, SampleLimits.from_bag(100, 1000, 3, bag.merged), np.random.default_rng(1))
+    join = link_cells(crowd, bag.merged, tables.sizes)
     texts = [[column.texts[code] for code in codes] for column, codes in zip(tables.quasi, crowd.codes, strict=True)]
     lines = [" ".join(parts) for parts in zip(*texts, strict=True)]
-    values = bag.exact.domain.values
+    values = bag.published.domain.values
     found = [(lines[join.profile[cell]], values[value]) for cell, value in zip(join.cell, join.value, strict=True)]
     assert Counter(found) == Counter(TABLE_7)
     assert join.even.tolist() == [0.5] * 12
