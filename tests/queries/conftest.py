@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.queries import Opened, open_release
+from sfumato.queries import OpenRelease, open_release
 from sfumato.table.formula_guard import guard_formula
 
 Rows = Sequence[Mapping[str, Any]]
 Writes = Callable[..., Path]
-Opens = Callable[..., Opened]
+Opens = Callable[..., OpenRelease]
 
 
 def _cell(value: Any, null: str) -> str:
@@ -67,7 +67,7 @@ def opens(writes: Writes) -> Iterator[Opens]:
     """Writes a release and opens it."""
     opened = []
 
-    def open_(tables: Mapping[str, Rows], **said: Any) -> Opened:
+    def open_(tables: Mapping[str, Rows], **said: Any) -> OpenRelease:
         opened.append(open_release(writes(tables, **said)))
         return opened[-1]
 
@@ -77,7 +77,7 @@ def opens(writes: Writes) -> Iterator[Opens]:
 
 
 @pytest.fixture
-def paper(opens: Opens) -> Opened:
+def paper(opens: Opens) -> OpenRelease:
     """Tables 5 and 6 of the paper."""
     people = [
         ("clerk", 1975, "4350", 1),

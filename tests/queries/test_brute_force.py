@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.queries import Opened, open_release
+from sfumato.queries import OpenRelease, open_release
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -143,7 +143,7 @@ def moments(worlds: Sequence[Sequence[World]], amounts: Sequence[Callable[[Row],
 
 
 def check(
-    release: Opened, worlds: Sequence[Sequence[World]], condition: Condition | None, asked: Any, by: list[str]
+    release: OpenRelease, worlds: Sequence[Sequence[World]], condition: Condition | None, asked: Any, by: list[str]
 ) -> None:
     """Ask the release and go through all worlds; they must agree in every group and figure."""
     text = f"select {', '.join([*by, *(sql for sql, _ in asked)])}"

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.queries.account import read_account
+from sfumato.reading.release_reader import read_manifest
 from sfumato.release import prepare
 from sfumato.release.summary import page as summary_page
 from sfumato.release.summary import summary
@@ -89,7 +89,7 @@ def test_a_release_has_a_page(rules: Rules, saves: Saves, form: str) -> None:
         "sha256": hashlib.sha256((public / "summary.html").read_bytes()).hexdigest(),
     }
     assert sf.verify(folder).satisfied
-    assert read_account(folder).tables
+    assert read_manifest(folder).tables
     text = _text(folder)
     parts = ("Promise and verdict", "What is published", "Class sizes", "Columns as published", "Data dictionary")
     places = [text.index(part) for part in (*parts, "How to read labels", "What it does not protect against")]

@@ -15,7 +15,7 @@ from sfumato.release import Release, prepare
 from sfumato.release.report import report
 from sfumato.release.seen.dropped import differing, reasons
 from sfumato.release.seen.queried import queried, workload
-from sfumato.utility.files import Compared
+from sfumato.utility.release_comparison import ReleaseComparison
 from sfumato.verifier.release_files import read_json
 
 Pages = Callable[[str], Any]
@@ -61,7 +61,9 @@ def test_query_error_is_that_of_the_files(
     pc.write_csv(pa.table(_rows()), tmp_path / "t.csv")
     release = prepare(tmp_path / "t.csv", policy)
     public = release.save(tmp_path / "release") / "public"
-    compared = Compared.read(public, read_json(public / "manifest.json"), tmp_path / "t.csv", policy=load(policy))
+    compared = ReleaseComparison.read(
+        public, read_json(public / "manifest.json"), tmp_path / "t.csv", policy=load(policy)
+    )
     expected = compared.queries(workload(release))
     assert queried(release)["illness"].expected.median == pytest.approx(expected.expected.median)
     assert queried(release)["illness"].expected.average == pytest.approx(expected.expected.average)

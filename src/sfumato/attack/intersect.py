@@ -19,14 +19,12 @@ from sfumato.attack.result import AttackResult
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.segments import run_starts
 from sfumato.errors import DataError, InputError, did_you_mean, listing
-from sfumato.matching.fits import Fits, Pairs
-from sfumato.matching.notes import not_told
-from sfumato.matching.opened import audited
-from sfumato.matching.outside import names_of, table_of
-from sfumato.matching.people import People, people_known, people_released
-from sfumato.matching.released import Released, promised_k
-from sfumato.matching.sources import read_released
+from sfumato.matching.lookup import CandidatePairs, PeopleLookup, unexplained_notes
+from sfumato.matching.people import KnownPeople, people_from_release, people_from_table
 from sfumato.policy import Policy
+from sfumato.reading.outside_table import outside_column_names, read_outside_table
+from sfumato.reading.release_reader import promised_k, read_audited_policy
+from sfumato.reading.release_view import ReleaseLines, read_release_lines
 
 _PAIRS_OF_BLOCK = 1 << 22
 """Pairs of a person and a line of a release that are looked at together."""
@@ -185,26 +183,29 @@ def intersect(
         )
     if len(releases) < 2:
         raise InputError("one release has nothing to be intersected with; name two or more about the same people")
-    published = [read_released(Path(release)) for release in releases]
-    document = audited(published[0].account) if policy is None else policy.document
+    published = [read_release_lines(Path(release)) for release in releases]
+    document = read_audited_policy(published[0].manifest) if policy is None else policy.document
     quasi = _quasi_identifiers(published, document, listed_only=policy is not None)
     promised = [release.k if policy is None else promised_k(_rules(policy)) for release in published]
     sensitive = _shared_sensitive_columns(published, column)
     people = _find_people(published[0], known, quasi, sensitive, _section(document, "data"))
 
-    fits = [Fits(people, release, own=people.lines and place == 0) for place, release in enumerate(published)]
+    fits = [
+        PeopleLookup(people, release, own_lines=people.are_release_rows and place == 0)
+        for place, release in enumerate(published)
+    ]
     columns = [_ColumnIntersection(name, published, people) for name in sensitive]
     present = _look_up(people, fits, columns, progress)
     return IntersectionResult(
-        people.persons,
+        people.person_count,
         tuple(
             IntersectedRelease(
                 release=release.name,
-                form=release.account.form,
+                form=release.manifest.form,
                 rows=release.rows,
                 classes=len(release.sizes),
-                by=fit.by,
-                absent=int((~present[place][people.tuples]).sum()),
+                by=fit.comparable,
+                absent=int((~present[place][people.tuple_of]).sum()),
                 k=release.k,
             )
             for place, (release, fit) in enumerate(zip(published, fits, strict=True))
@@ -212,15 +213,17 @@ def intersect(
         {shared.name: _count_values_left(shared, threshold) for shared in columns},
         _count_rows_left(columns, promised),
         _describe_assumptions(people, published),
-        (*(note for fit in fits for note in not_told(fit)), *_note_pseudonyms(published)),
-        {shared.name: shared.left[people.tuples] for shared in columns},
+        (*(note for fit in fits for note in unexplained_notes(fit)), *_note_pseudonyms(published)),
+        {shared.name: shared.left[people.tuple_of] for shared in columns},
     )
 
 
 # What is asked: roles of columns, and the persons
 
 
-def _quasi_identifiers(releases: Sequence[Released], document: Mapping[str, Any], *, listed_only: bool) -> list[str]:
+def _quasi_identifiers(
+    releases: Sequence[ReleaseLines], document: Mapping[str, Any], *, listed_only: bool
+) -> list[str]:
     """List the quasi-identifiers of any release, by the policy that is given or that the first release was made with.
 
     A quasi-identifier of another release that the first release's policy does not mention is one all the same; one that
@@ -232,7 +235,7 @@ def _quasi_identifiers(releases: Sequence[Released], document: Mapping[str, Any]
     return [name for name in published if roles.get(name, "" if listed_only else "quasi") == "quasi"]
 
 
-def _shared_sensitive_columns(releases: Sequence[Released], column: str | None) -> list[str]:
+def _shared_sensitive_columns(releases: Sequence[ReleaseLines], column: str | None) -> list[str]:
     """List the sensitive columns that two releases share, or check the one that is asked for."""
     names = [name for release in releases for name in release.bags]
     shared = list(dict.fromkeys(name for name in names if names.count(name) > 1))
@@ -246,17 +249,17 @@ def _shared_sensitive_columns(releases: Sequence[Released], column: str | None) 
 
 
 def _find_people(
-    first: Released, known: Any, quasi: Sequence[str], sensitive: Sequence[str], data: Mapping[str, Any]
-) -> People:
+    first: ReleaseLines, known: Any, quasi: Sequence[str], sensitive: Sequence[str], data: Mapping[str, Any]
+) -> KnownPeople:
     """Take the rows of the table `known` as persons, or the rows of the first release where there is none.
 
     A file is read as the policy says in `data`, or else with the text for NULL that the first release has.
     """
     if known is None:
-        return people_released(first, [name for name in quasi if name in first.quasi] or list(first.quasi))
+        return people_from_release(first, [name for name in quasi if name in first.quasi] or list(first.quasi))
     options = {key: value for key, value in data.items() if key != "source"}
-    options = options or {"null": list(dict.fromkeys([first.account.null, ""]))}
-    names = names_of(known, options)
+    options = options or {"null": list(dict.fromkeys([first.manifest.null, ""]))}
+    names = outside_column_names(known, options)
     known_quasi = [name for name in quasi if name in names]
     if not known_quasi:
         raise DataError(
@@ -264,8 +267,8 @@ def _find_people(
             "name one with columns that somebody may know"
         )
     known_sensitive = [name for name in sensitive if name in names]
-    table = table_of(known, [*known_quasi, *known_sensitive], options)
-    return people_known(table, known_quasi, known_sensitive)
+    table = read_outside_table(known, [*known_quasi, *known_sensitive], options)
+    return people_from_table(table, known_quasi, known_sensitive)
 
 
 def _section(document: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -283,8 +286,8 @@ def _rules(policy: Policy) -> list[Any]:
 
 
 def _look_up(
-    people: People,
-    fits: Sequence[Fits],
+    people: KnownPeople,
+    fits: Sequence[PeopleLookup],
     columns: Sequence["_ColumnIntersection"],
     progress: Callable[[int, int], None] | None,
 ) -> BoolArray:
@@ -292,19 +295,19 @@ def _look_up(
 
     Returns bool[r, t]: whether each of t different tuples occurs in each of r releases.
     """
-    present = np.zeros((len(fits), people.different), dtype=np.bool_)
+    present = np.zeros((len(fits), people.tuple_count), dtype=np.bool_)
     step = max(_PAIRS_OF_BLOCK // max(len(fit.release.class_of) for fit in fits), 1)
-    order = np.argsort(people.tuples, kind="stable")
-    bounds = np.searchsorted(people.tuples[order], np.arange(people.different + 1))
-    for start in range(0, people.different, step):
-        end = min(start + step, people.different)
-        pairs = [fit.pairs(start, end) for fit in fits]
-        present[:, start:end] = [matches.some for matches in pairs]
+    order = np.argsort(people.tuple_of, kind="stable")
+    bounds = np.searchsorted(people.tuple_of[order], np.arange(people.tuple_count + 1))
+    for start in range(0, people.tuple_count, step):
+        end = min(start + step, people.tuple_count)
+        pairs = [fit.candidate_classes(start, end) for fit in fits]
+        present[:, start:end] = [matches.any_candidate for matches in pairs]
         persons = order[bounds[start] : bounds[end]]
         for column in columns:
-            column.add_block(pairs, start, persons, people.tuples[persons] - start)
+            column.add_block(pairs, start, persons, people.tuple_of[persons] - start)
         if progress is not None:
-            progress(end, people.different)
+            progress(end, people.tuple_count)
     return present
 
 
@@ -322,7 +325,7 @@ class _ColumnIntersection:
     true_left, true_alone:    bool[n], bool[r, n], whether the true value is among those left
     """
 
-    def __init__(self, name: str, releases: Sequence[Released], people: People) -> None:
+    def __init__(self, name: str, releases: Sequence[ReleaseLines], people: KnownPeople) -> None:
         from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, and only needed where releases are compared
 
         self.name, self.people = name, people
@@ -330,23 +333,23 @@ class _ColumnIntersection:
         domains = [releases[place].bags[name].domain.values for place in self.places]
         self.codes = {text: code for code, text in enumerate(dict.fromkeys(text for one in domains for text in one))}
         self.true: IntArray | None = None
-        if (truth := people.truth.get(name)) is not None:
+        if (truth := people.true_values.get(name)) is not None:
             self.true = np.array([self.codes.get(text, -1) for text in truth.texts], dtype=np.int64)[truth.codes]
         self._bags: dict[int, Any] = {}  # by release: the rows of each class and value, as a sparse matrix
         for place in self.places:
             bag, shape = releases[place].bags[name], (len(releases[place].sizes), len(self.codes))
             value = np.array([self.codes[text] for text in bag.domain.values], dtype=np.int64)[bag.value]
             self._bags[place] = csr_array((bag.count, (bag.class_of, value)), shape=shape)
-        by_tuple, by_person = (len(releases), people.different), (len(releases), people.persons)
-        self.left: IntArray = np.full(people.different, _APART)
+        by_tuple, by_person = (len(releases), people.tuple_count), (len(releases), people.person_count)
+        self.left: IntArray = np.full(people.tuple_count, _APART)
         self.alone: IntArray = np.zeros(by_tuple, dtype=np.int64)
         self.rows: IntArray = np.zeros(by_tuple, dtype=np.int64)
         self.rows_alone: IntArray = np.zeros(by_tuple, dtype=np.int64)
         self.share, self.share_alone = np.zeros(by_tuple), np.zeros(by_tuple)
-        self.true_left = np.zeros(people.persons, dtype=np.bool_)
+        self.true_left = np.zeros(people.person_count, dtype=np.bool_)
         self.true_alone = np.zeros(by_person, dtype=np.bool_)
 
-    def add_block(self, pairs: Sequence[Pairs], start: int, persons: IntArray, tuples: IntArray) -> None:
+    def add_block(self, pairs: Sequence[CandidatePairs], start: int, persons: IntArray, tuples: IntArray) -> None:
         """Fill in a block of b tuples from `start` on.
 
         pairs:            for each release the classes that each tuple of the block matches
@@ -357,7 +360,7 @@ class _ColumnIntersection:
         """
         width = len(self.codes)
         counts = {place: self._count_values(place, pairs[place]) for place in self.places}
-        matches = [pairs[place].some for place in self.places]
+        matches = [pairs[place].any_candidate for place in self.places]
         size = len(matches[0])
         block = slice(start, start + size)
         common = intersect_keys([count.keys for count in counts.values()], matches, width)
@@ -375,13 +378,13 @@ class _ColumnIntersection:
             for place, count in counts.items():
                 self.true_alone[place, persons] = is_among(true_keys, count.keys)
 
-    def _count_values(self, place: int, pairs: Pairs) -> "_ValueCounts":
+    def _count_values(self, place: int, pairs: CandidatePairs) -> "_ValueCounts":
         """Count the rows of each value in the classes of a release that each tuple of a block matches."""
         from scipy.sparse import csr_array  # noqa: PLC0415 - as above
 
         tuples = len(pairs.first) - 1
-        ones = np.ones(len(pairs.classes), dtype=np.int64)
-        matches = csr_array((ones, pairs.classes, pairs.first), shape=(tuples, self._bags[place].shape[0]))
+        ones = np.ones(len(pairs.candidates), dtype=np.int64)
+        matches = csr_array((ones, pairs.candidates, pairs.first), shape=(tuples, self._bags[place].shape[0]))
         counts = matches @ self._bags[place]
         counts.sort_indices()
         of_tuple = np.repeat(np.arange(tuples, dtype=np.int64), np.diff(counts.indptr))
@@ -389,14 +392,14 @@ class _ColumnIntersection:
 
     def possible(self) -> BoolArray:
         """Tell which persons have a value left, and the true one among them where it is known."""
-        some: BoolArray = self.left[self.people.tuples] > 0
+        some: BoolArray = self.left[self.people.tuple_of] > 0
         return some if self.true is None else some & self.true_left
 
     def exposed_by(self, place: int, threshold: int) -> BoolArray | None:
         """Tell which persons have fewer values than the threshold in one release; ``None`` if it lacks the column."""
         if place not in self.places:
             return None
-        values = self.alone[place, self.people.tuples]
+        values = self.alone[place, self.people.tuple_of]
         few: BoolArray = (values > 0) & (values < threshold)
         return few if self.true is None else few & self.true_alone[place]
 
@@ -454,7 +457,7 @@ def _sum_rows(of_tuple: IntArray, rows: IntArray, tuples: int) -> tuple[IntArray
 
 def _count_values_left(column: _ColumnIntersection, threshold: int) -> RemainingValues:
     """Count persons by what is left of a column."""
-    left = column.left[column.people.tuples]
+    left = column.left[column.people.tuple_of]
     counted = left >= 0
     possible = column.possible()
     exposed = possible & (left < threshold)
@@ -480,7 +483,7 @@ def _count_values_left(column: _ColumnIntersection, threshold: int) -> Remaining
 
 def _largest_share(column: _ColumnIntersection, possible: BoolArray) -> LargestShare:
     """Find how sure somebody may be who counts the rows that are left."""
-    tuples = column.people.tuples
+    tuples = column.people.tuple_of
     best = column.share.max(axis=0)[tuples][possible]
     alone = [column.share_alone[place, tuples] for place in range(len(column.alone))]
     averages = tuple(float(share[share > 0].mean()) if (share > 0).any() else None for share in alone)
@@ -491,7 +494,7 @@ def _largest_share(column: _ColumnIntersection, possible: BoolArray) -> LargestS
 
 def _count_rows_left(columns: Sequence[_ColumnIntersection], promised: Sequence[int | None]) -> RemainingRows:
     """Count the rows left to persons who have a value left of every column; `promised` is the k of each release."""
-    tuples, places = columns[0].people.tuples, range(len(promised))
+    tuples, places = columns[0].people.tuple_of, range(len(promised))
     possible = np.all([column.possible() for column in columns], axis=0)
     left = np.array([_fewest([column.rows[place] for column in columns]) for place in places])[:, tuples]
     matching = np.array([_fewest([column.rows_alone[place] for column in columns]) for place in places])
@@ -512,22 +515,22 @@ def _fewest(rows: Sequence[IntArray]) -> IntArray:
 # Sentences: what an adversary is assumed to know, and what they learn; never that somebody is safe
 
 
-def _describe_assumptions(people: People, releases: Sequence[Released]) -> str:
+def _describe_assumptions(people: KnownPeople, releases: Sequence[ReleaseLines]) -> str:
     every = "both" if len(releases) == 2 else f"all {len(releases)}"
     have = f"The adversary has the public files of {every} releases"
-    if people.lines:
-        who = f"and nothing else: a person is a row of the first one, known by its labels of {listing(people.known)}"
+    if people.are_release_rows:
+        who = f"and nothing else: a person is a row of the first one, known by its labels of {listing(people.columns)}"
         return f"{have} {who}, and may be in any row of the others under whose labels a common value lies. {_ONE_VALUE}"
-    who = f"and knows of each person {listing(people.known)}, exactly, and which releases the person is in"
+    who = f"and knows of each person {listing(people.columns)}, exactly, and which releases the person is in"
     return f"{have} {who}. {_ONE_VALUE}"
 
 
-def _note_pseudonyms(releases: Sequence[Released]) -> Iterator[str]:
+def _note_pseudonyms(releases: Sequence[ReleaseLines]) -> Iterator[str]:
     """Warn of releases whose rows can be joined by pseudonyms, which the attack makes no use of."""
     keyed = [
         release.name
         for release in releases
-        for entry in release.account.columns
+        for entry in release.manifest.columns
         if entry.get("role") == "individual" and entry.get("pseudonyms") == "keyed"
     ]
     if len(keyed) > 1:

@@ -23,19 +23,28 @@ from sfumato.core.arrays import IntArray, narrow_codes
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn, EncodedTable, encode_column
 from sfumato.errors import InputError, listing
-from sfumato.matching.column import Column, Words, packed
-from sfumato.matching.fits import Fits
-from sfumato.matching.notes import not_told
-from sfumato.matching.opened import PUBLISHED, folder_of, opened, options_of, published
-from sfumato.matching.outside import check_names, names_of, table_of
-from sfumato.matching.people import People, drawn, people_drawn
-from sfumato.matching.released import Released
-from sfumato.matching.shown import Shown
-from sfumato.matching.sources import memory_shown, rows_of
+from sfumato.matching.lookup import BitWords, LookupColumn, PeopleLookup, pack_bits, unexplained_notes
+from sfumato.matching.people import KnownPeople, people_from_rows, sample_rows
 from sfumato.page.charts import Axis, Series, lines
 from sfumato.page.markup import Markup
 from sfumato.page.words import percent, plural
 from sfumato.policy import Policy
+from sfumato.reading.outside_table import (
+    check_column_names,
+    original_read_options,
+    outside_column_names,
+    read_outside_table,
+)
+from sfumato.reading.release_reader import find_release_folder
+from sfumato.reading.release_view import (
+    PUBLISHED_ROLES,
+    ReleaseLines,
+    ReleaseView,
+    open_view,
+    published_columns,
+    published_rows,
+    view_recoding,
+)
 from sfumato.recode import Recoding
 
 Progress = Callable[[int, int], None]
@@ -43,7 +52,11 @@ Progress = Callable[[int, int], None]
 TARGETS = 1_000
 """So many rows of the original are looked for in a release, where nobody says how many."""
 
-FAMILIES = {"quasi-identifiers": PUBLISHED[:1], "sensitive columns": PUBLISHED[1:2], "all columns": PUBLISHED}
+FAMILIES = {
+    "quasi-identifiers": PUBLISHED_ROLES[:1],
+    "sensitive columns": PUBLISHED_ROLES[1:2],
+    "all columns": PUBLISHED_ROLES,
+}
 """Sets of columns that may be known, by their roles: success is measured for each."""
 
 _LARGE = 100_000
@@ -194,19 +207,19 @@ def known(  # noqa: PLR0913 - as many settings as the question has
     if twice:
         raise InputError(f"column '{twice[0]}' is named twice; name each column once")
     path, effort = Path(data), effort or SearchEffort()
-    names = list(columns) or published(path, policy)
-    shown = opened(path, names, policy)
+    names = list(columns) or published_columns(path, policy)
+    shown = open_view(path, names, policy)
     if original is None:
-        if folder_of(path) is not None:
+        if find_release_folder(path) is not None:
             raise InputError(f"{path} is a release; name the table that it was made from (--original)")
-        targets = drawn(np.arange(shown.rows), effort.targets or shown.rows, effort.seed)
+        targets = sample_rows(np.arange(shown.rows), effort.targets or shown.rows, effort.seed)
         matcher = TableMatcher.from_columns([shown.columns[name] for name in names], targets)
         series = _measure_families(shown, matcher, names, most, effort, progress)
         return _summarize(shown, series, len(targets), effort, fits=None)
-    options = options_of(policy, shown.account)
+    options = original_read_options(policy, shown.manifest)
     title = Path(original).name if isinstance(original, str | Path) else "the original"
-    check_names(names, names_of(original, options), title)
-    table = table_of(original, names, options)
+    check_column_names(names, outside_column_names(original, options), title)
+    table = read_outside_table(original, names, options)
     true = {name: encode_column(table, name) for name in names}
     return _attack_release(shown, true, np.arange(table.rows), most, effort, progress)
 
@@ -218,8 +231,8 @@ def known_in_memory(
     large = encoded.rows > _LARGE
     plain = {column.name: encoded.coded(column.name) for column in (() if large else policy.plain)}
     true = {attribute.name: attribute.column for attribute in encoded.quasi} | dict(encoded.sensitive) | plain
-    shown = memory_shown(encoded, recoding, policy, plain)
-    found = _attack_release(shown, true, rows_of(recoding), None, effort, None)
+    shown = view_recoding(encoded, recoding, policy, plain)
+    found = _attack_release(shown, true, published_rows(recoding), None, effort, None)
     if not large or not policy.plain:
         return found
     names = listing([column.name for column in policy.plain])
@@ -228,7 +241,7 @@ def known_in_memory(
 
 
 def _attack_release(
-    shown: Shown,
+    shown: ReleaseView,
     true: Mapping[str, CodedColumn],
     rows: IntArray,
     most: int | None,
@@ -236,18 +249,18 @@ def _attack_release(
     progress: Progress | None,
 ) -> KnownValuesResult:
     """Look for some of these rows of the original, by their true values, in a release."""
-    release = shown.released(list(true))
+    release = shown.lines(list(true))
     line_bits = LineBits.from_release(release)
     targets = min(effort.targets or TARGETS, line_bits.most_targets(len(true)))
-    people = people_drawn(true, drawn(rows, targets, effort.seed))
-    fits = Fits(people, release)
+    people = people_from_rows(true, sample_rows(rows, targets, effort.seed))
+    fits = PeopleLookup(people, release)
     matcher = ReleaseMatcher.from_fits(people, fits, line_bits)
     series = _measure_families(shown, matcher, list(fits.columns), most, effort, progress)
-    return _summarize(shown, series, people.persons, effort, fits=fits)
+    return _summarize(shown, series, people.person_count, effort, fits=fits)
 
 
 def _measure_families(
-    shown: Shown,
+    shown: ReleaseView,
     matcher: "RowMatcher",
     names: Sequence[str],
     most: int | None,
@@ -255,7 +268,7 @@ def _measure_families(
     progress: Progress | None,
 ) -> tuple[SuccessSeries, ...]:
     """Measure success for each family of the columns `names`; equal families are measured once."""
-    roles = {entry["name"]: entry.get("role") for entry in shown.account.columns}
+    roles = {entry["name"]: entry.get("role") for entry in shown.manifest.columns}
     families: dict[str, list[int]] = {}
     for label, wanted in FAMILIES.items():
         places = [place for place, name in enumerate(names) if roles.get(name, "plain") in wanted]
@@ -269,11 +282,16 @@ def _measure_families(
 
 
 def _summarize(
-    shown: Shown, series: tuple[SuccessSeries, ...], targets: int, effort: SearchEffort, *, fits: Fits | None
+    shown: ReleaseView,
+    series: tuple[SuccessSeries, ...],
+    targets: int,
+    effort: SearchEffort,
+    *,
+    fits: PeopleLookup | None,
 ) -> KnownValuesResult:
     """Add assumptions and notes; `fits` is there where a release was attacked."""
     released = fits is not None
-    notes = [] if fits is None else [*not_told(fits)]
+    notes = [] if fits is None else [*unexplained_notes(fits)]
     if shown.class_of is not None:
         notes.append(
             "The release is two tables: a row is a line of the first, and a sensitive value fits all lines of a class "
@@ -489,9 +507,9 @@ class LineBits:
     worth: IntArray
 
     @classmethod
-    def from_release(cls, release: Released) -> "LineBits":
+    def from_release(cls, release: ReleaseLines) -> "LineBits":
         """Give each line its bits."""
-        rows = np.bincount(release.lines, minlength=len(release.class_of))
+        rows = np.bincount(release.line_of, minlength=len(release.class_of))
         powers = {2**power: np.flatnonzero(rows >> power & 1) for power in range(int(rows.max()).bit_length())}
         padded = {
             worth: np.pad(place, (0, -len(place) % _WORD), constant_values=-1)
@@ -516,42 +534,42 @@ class ReleaseMatcher:
     targets: int[targets], how many each stands for
     """
 
-    columns: tuple[Words, ...]
-    every: Words
+    columns: tuple[BitWords, ...]
+    every: BitWords
     line_bits: LineBits
     targets: IntArray
 
     lasting: ClassVar[bool] = False
 
     @classmethod
-    def from_fits(cls, people: People, fits: Fits, line_bits: LineBits) -> "ReleaseMatcher":
+    def from_fits(cls, people: KnownPeople, fits: PeopleLookup, line_bits: LineBits) -> "ReleaseMatcher":
         """Compare all targets with all lines, column by column."""
-        inside = packed((line_bits.place >= 0)[np.newaxis, :])
+        inside = pack_bits((line_bits.place >= 0)[np.newaxis, :])
         words = tuple(_compare_column(column, line_bits.place) for column in fits.columns.values())
-        targets = np.bincount(people.tuples, minlength=people.different)
-        return cls(words, np.repeat(inside, people.different, axis=0), line_bits, targets)
+        targets = np.bincount(people.tuple_of, minlength=people.tuple_count)
+        return cls(words, np.repeat(inside, people.tuple_count, axis=0), line_bits, targets)
 
     @property
     def cost(self) -> int:
         """The work of one step; a word is quicker looked at than a row."""
         return self.every.size // 8 + 1
 
-    def start(self) -> Words:
+    def start(self) -> BitWords:
         """Return all lines, for every target: nothing is known."""
         return self.every
 
-    def narrow(self, state: Words, place: int) -> Words:
+    def narrow(self, state: BitWords, place: int) -> BitWords:
         """Keep the lines that fit in one more column."""
         return state & self.columns[place]
 
-    def matches(self, state: Words) -> IntArray:
+    def matches(self, state: BitWords) -> IntArray:
         """Count the rows of the lines that fit each target: bits of each power of two, times what they stand for."""
         bits = np.add.reduceat(np.bitwise_count(state), self.line_bits.first, axis=1, dtype=np.int64)
         rows: IntArray = bits @ self.line_bits.worth
         return rows
 
 
-def _compare_column(column: Column, place: IntArray) -> Words:
+def _compare_column(column: LookupColumn, place: IntArray) -> BitWords:
     """Find the lines that fit each target in one column, some distinct values at a time.
 
     place: int[bits], see `LineBits`; bits that only fill up are removed by the `every` of the matcher
@@ -560,7 +578,7 @@ def _compare_column(column: Column, place: IntArray) -> Words:
     used, targets = np.unique(column.people, return_inverse=True)
     step = max(_CELLS // max(len(codes), 1), 1)
     blocks = [
-        packed(column.fits.overlaps(used[start : start + step].astype(np.int64))[:, codes])
+        pack_bits(column.overlap.overlaps(used[start : start + step].astype(np.int64))[:, codes])
         for start in range(0, len(used), step)
     ]
     return np.concatenate(blocks)[targets]

@@ -30,15 +30,18 @@ from sfumato.attack.result import AttackResult
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.encode import CodedColumn, EncodedTable, encode_column
 from sfumato.errors import InputError, did_you_mean, listing
-from sfumato.matching.fits import Fits
-from sfumato.matching.notes import by_text, not_told
-from sfumato.matching.opened import folder_of, opened, outside_options
-from sfumato.matching.outside import check_names, names_of, table_of
-from sfumato.matching.people import People, drawn, people_drawn, people_known
-from sfumato.matching.shown import Shown
-from sfumato.matching.sources import memory_shown, rows_of
+from sfumato.matching.lookup import PeopleLookup, text_comparison_notes, unexplained_notes
+from sfumato.matching.people import KnownPeople, people_from_rows, people_from_table, sample_rows
 from sfumato.page.words import percent, plural
 from sfumato.policy import Policy
+from sfumato.reading.outside_table import (
+    check_column_names,
+    outside_column_names,
+    outside_read_options,
+    read_outside_table,
+)
+from sfumato.reading.release_reader import find_release_folder
+from sfumato.reading.release_view import ReleaseView, open_view, published_rows, view_recoding
 from sfumato.recode import Recoding
 
 IN_RELEASE = (
@@ -256,27 +259,27 @@ def link(  # noqa: PLR0913 - as many settings as the question has
     """
     _check_columns(on, sensitive)
     path = Path(release)
-    shown = opened(path, [*on, *sensitive], policy)
+    shown = open_view(path, [*on, *sensitive], policy)
     learned, quasi = _columns_to_learn(shown, on, sensitive, policy), shown.with_role("quasi")
 
     # The outside table: the columns to join on, the sensitive ones that it has, and the names
-    options = outside_options(policy, shown.account)
+    options = outside_read_options(policy, shown.manifest)
     title = Path(known).name if isinstance(known, str | Path) else "the outside table"
-    in_outside, name_column = names_of(known, options), [name] if name else []
-    check_names([*on, *name_column], in_outside, title)
+    in_outside, name_column = outside_column_names(known, options), [name] if name else []
+    check_column_names([*on, *name_column], in_outside, title)
     truth = [column for column in learned if column in in_outside]
-    table = table_of(known, list(dict.fromkeys([*on, *truth, *name_column])), options)
+    table = read_outside_table(known, list(dict.fromkeys([*on, *truth, *name_column])), options)
     names = _texts(encode_column(table, name)) if name else None
-    people = people_known(table, on, truth)
+    people = people_from_table(table, on, truth)
 
-    released = shown.released(on, learned)
-    fits = Fits(people, released)
+    released = shown.lines(on, learned)
+    fits = PeopleLookup(people, released)
     matching = MatchingPairs(fits, progress)
     counts = count_matches(matching, people)
     posteriors = {column: find_likeliest_values(column, matching, counts) for column in released.bags}
-    notes = [*not_told(fits)]
-    if folder_of(path) is None and policy is None:  # neither a data dictionary nor a policy explains labels
-        notes += by_text(fits)
+    notes = [*unexplained_notes(fits)]
+    if find_release_folder(path) is None and policy is None:  # neither a data dictionary nor a policy explains labels
+        notes += text_comparison_notes(fits)
     # The promise is about all quasi-identifiers of one table, and bounds whoever knows some of these and nothing else
     whole = bool(quasi) and shown.class_of is None and set(on) <= set(quasi)
     return LinkageResult(
@@ -284,17 +287,17 @@ def link(  # noqa: PLR0913 - as many settings as the question has
         title,
         tuple(on),
         records=counts.total_records,
-        people=people.persons,
+        people=people.person_count,
         matched_records=int(counts.own[counts.candidates > 0].sum()),
         matched_people=int(counts.persons[counts.matched].sum()),
         certain=int(counts.persons[counts.certain].sum()),
-        everybody=_chance_of_records(counts, EVERYBODY.format(known=title, on=listing(people.known))),
-        in_release=_chance_of_persons(counts, IN_RELEASE.format(on=listing(people.known))),
+        everybody=_chance_of_records(counts, EVERYBODY.format(known=title, on=listing(people.columns))),
+        in_release=_chance_of_persons(counts, IN_RELEASE.format(on=listing(people.columns))),
         columns={column: _guess_values(counts, one, people, column) for column, one in posteriors.items()},
-        persons=_most_exposed(counts, posteriors, people.tuples, names, most),
+        persons=_most_exposed(counts, posteriors, people.tuple_of, names, most),
         notes=(*notes, *_notes_on_release(shown), *_notes_on_names(names, title), *_notes_on_strangers(counts)),
         bound=1 / released.k if released.k and whole else None,
-        matches=counts.records[people.tuples],
+        matches=counts.records[people.tuple_of],
     )
 
 
@@ -306,11 +309,13 @@ def link_in_memory(
     The adversary knows that they are in it, and nothing is assumed of others. At most so many `persons` are looked up,
     drawn at random; the figures are about them.
     """
-    released = memory_shown(encoded, recoding, policy).released(encoded.names, list(encoded.sensitive))
+    released = view_recoding(encoded, recoding, policy).lines(encoded.names, list(encoded.sensitive))
     sample = min(persons, max(_CELLS // max(len(released.class_of), 1), _FEWEST))
-    rows = drawn(rows_of(recoding), sample, seed)
-    people = people_drawn({attribute.name: attribute.column for attribute in encoded.quasi}, rows, encoded.sensitive)
-    fits = Fits(people, released)
+    rows = sample_rows(published_rows(recoding), sample, seed)
+    people = people_from_rows(
+        {attribute.name: attribute.column for attribute in encoded.quasi}, rows, encoded.sensitive
+    )
+    fits = PeopleLookup(people, released)
     matching = MatchingPairs(fits)
     counts = count_matches(matching, people)
     columns = {}
@@ -320,18 +325,18 @@ def link_in_memory(
     return LinkageResult(
         released.name,
         "the original table",
-        fits.by,
+        fits.comparable,
         records=counts.total_records,
-        people=people.persons,
+        people=people.person_count,
         matched_records=None,
         matched_people=int(counts.persons[counts.matched].sum()),
         certain=None,
         everybody=None,
         in_release=_chance_of_persons(counts, IN_RELEASE.format(on=listing(encoded.names))),
         columns=columns,
-        notes=tuple(not_told(fits)),
+        notes=tuple(unexplained_notes(fits)),
         bound=1 / released.k if released.k and recoding.group is None else None,
-        matches=counts.records[people.tuples],
+        matches=counts.records[people.tuple_of],
     )
 
 
@@ -347,7 +352,9 @@ def _check_columns(on: Sequence[str], sensitive: Sequence[str]) -> None:
         raise InputError(f"column '{twice[0]}' is named twice; {way}")
 
 
-def _columns_to_learn(shown: Shown, on: Sequence[str], sensitive: Sequence[str], policy: Policy | None) -> list[str]:
+def _columns_to_learn(
+    shown: ReleaseView, on: Sequence[str], sensitive: Sequence[str], policy: Policy | None
+) -> list[str]:
     """List the columns to learn of people: those named, or all sensitive ones that it is not joined on."""
     if not sensitive:
         columns = [column.name for column in policy.sensitive] if policy else shown.with_role("sensitive")
@@ -366,8 +373,8 @@ def _texts(column: CodedColumn) -> list[str | None]:
 # What was not made use of, and what does not go with an assumption
 
 
-def _notes_on_release(shown: Shown) -> Iterator[str]:
-    if shown.account.split:
+def _notes_on_release(shown: ReleaseView) -> Iterator[str]:
+    if shown.manifest.is_split:
         yield (
             "The release is two tables: records are lines of the first, which shows values as they are and hides "
             "nobody. What it keeps back is which sensitive values of a class are whose."
@@ -432,7 +439,7 @@ def _chance_of_persons(counts: MatchCounts, assumes: str) -> LinkageChance:
     )
 
 
-def _guess_values(counts: MatchCounts, posterior: ValuePosterior, people: People, column: str) -> LinkedColumn:
+def _guess_values(counts: MatchCounts, posterior: ValuePosterior, people: KnownPeople, column: str) -> LinkedColumn:
     """Measure how sure of a sensitive column one is, and how often rightly so where the truth is known.
 
     truth: int[people], each person's true value as a code of the release, -1 where the release has no such value
@@ -441,12 +448,12 @@ def _guess_values(counts: MatchCounts, posterior: ValuePosterior, people: People
     inside = min(1.0, counts.total_records / int(counts.persons.sum()))
     everybody = _summarize_guesses(posterior.everybody, counts, blind * inside)
     in_release = _summarize_guesses(posterior.in_release, counts, blind)
-    known, matched = people.truth.get(column), counts.matched[people.tuples]
+    known, matched = people.true_values.get(column), counts.matched[people.tuple_of]
     if known is None or not matched.any():
         return LinkedColumn(everybody, in_release)
     codes = {text: code for code, text in enumerate(posterior.values.bag.domain.values)}
     truth = np.array([codes.get(text, -1) for text in known.texts], dtype=np.int64)[known.codes]
-    right = posterior.in_release.value[people.tuples] == truth
+    right = posterior.in_release.value[people.tuple_of] == truth
     frequent = truth == posterior.values.order[0]
     return LinkedColumn(everybody, in_release, float(right[matched].mean()), float(frequent[matched].mean()))
 

@@ -20,9 +20,9 @@ import numpy as np
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import Histogram
 from sfumato.core.segments import expand_ranges
-from sfumato.matching.fits import Fits, Pairs
-from sfumato.matching.people import People
-from sfumato.matching.released import Released
+from sfumato.matching.lookup import CandidatePairs, PeopleLookup
+from sfumato.matching.people import KnownPeople
+from sfumato.reading.release_view import ReleaseLines
 
 Progress = Callable[[int, int], None]
 
@@ -43,27 +43,27 @@ _TIED = 1 - 1e-12
 class MatchingPairs:
     """The pairs of a person and a line that match, by blocks of people; may be iterated over several times."""
 
-    fits: Fits
+    fits: PeopleLookup
     progress: Progress | None = None
-    _blocks: list[tuple[int, Pairs]] | None = field(default=None, init=False)
+    _blocks: list[tuple[int, CandidatePairs]] | None = field(default=None, init=False)
 
-    def __iter__(self) -> Iterator[tuple[int, Pairs]]:
+    def __iter__(self) -> Iterator[tuple[int, CandidatePairs]]:
         """Yield the first tuple of each block, and the lines that its tuples match."""
         if self._blocks is not None:
             yield from self._blocks
             return
-        blocks: list[tuple[int, Pairs]] = []
+        blocks: list[tuple[int, CandidatePairs]] = []
         total = 0
         for start, end in self.fits.blocks(_CELLS):
-            pairs = self.fits.lines(start, end)
-            total += len(pairs.classes)
+            pairs = self.fits.candidate_lines(start, end)
+            total += len(pairs.candidates)
             if total <= _KEPT:
                 blocks.append((start, pairs))
             else:
                 blocks.clear()
             yield start, pairs
             if self.progress is not None:
-                self.progress(end, self.fits.people)
+                self.progress(end, self.fits.tuple_count)
         self._blocks = blocks if total <= _KEPT else None
 
 
@@ -83,7 +83,7 @@ class MatchCounts:
     candidates: persons who match it
     """
 
-    release: Released
+    release: ReleaseLines
     persons: IntArray
     records: IntArray
     lines: IntArray
@@ -111,7 +111,7 @@ class MatchCounts:
         return self.release.rows if persons is None else len(np.unique(persons))
 
 
-def count_matches(matching: MatchingPairs, people: People) -> MatchCounts:
+def count_matches(matching: MatchingPairs, people: KnownPeople) -> MatchCounts:
     """Count matches on both sides, in two passes over the pairs.
 
     The second pass needs the candidates of every line, which are known after the first. For the shapes see
@@ -119,33 +119,33 @@ def count_matches(matching: MatchingPairs, people: People) -> MatchCounts:
     """
     release = matching.fits.release
     own, persons_on_lines = _count_own_records(release), _persons_on_lines(release)
-    persons = np.bincount(people.tuples, minlength=people.different)
-    records, lines = np.zeros((2, people.different), dtype=np.int64)
+    persons = np.bincount(people.tuple_of, minlength=people.tuple_count)
+    records, lines = np.zeros((2, people.tuple_count), dtype=np.int64)
     candidates = np.zeros(len(own), dtype=np.int64)
     for start, pairs in matching:
         block = slice(start, start + len(pairs.first) - 1)
-        lines[block] = _sum_by_person(pairs, own[pairs.classes])
+        lines[block] = _sum_by_person(pairs, own[pairs.candidates])
         records[block] = lines[block] if persons_on_lines is None else _count_persons(pairs, persons_on_lines)
-        weights = persons[block][pairs.people]
-        candidates += np.bincount(pairs.classes, weights=weights, minlength=len(own)).astype(np.int64)
-    fewest, inside = np.zeros(people.different, dtype=np.int64), np.zeros(people.different)
+        weights = persons[block][pairs.person_of]
+        candidates += np.bincount(pairs.candidates, weights=weights, minlength=len(own)).astype(np.int64)
+    fewest, inside = np.zeros(people.tuple_count, dtype=np.int64), np.zeros(people.tuple_count)
     for start, pairs in matching:
         block = slice(start, start + len(pairs.first) - 1)
-        inside[block] = _sum_by_person(pairs, own[pairs.classes] / candidates[pairs.classes])
-        fewest[block] = _least_by_person(pairs, candidates[pairs.classes])
+        inside[block] = _sum_by_person(pairs, own[pairs.candidates] / candidates[pairs.candidates])
+        fewest[block] = _least_by_person(pairs, candidates[pairs.candidates])
     return MatchCounts(release, persons, records, lines, fewest, inside, own, candidates)
 
 
-def _count_own_records(release: Released) -> IntArray:
+def _count_own_records(release: ReleaseLines) -> IntArray:
     """Count the records of each line: int[lines]."""
     if release.persons is None:
-        return np.bincount(release.lines, minlength=len(release.class_of))
+        return np.bincount(release.line_of, minlength=len(release.class_of))
     width = int(release.persons.max(initial=0)) + 1
-    different = np.unique(release.lines * width + release.persons)
+    different = np.unique(release.line_of * width + release.persons)
     return np.bincount(different // width, minlength=len(release.class_of))
 
 
-def _persons_on_lines(release: Released) -> Any:
+def _persons_on_lines(release: ReleaseLines) -> Any:
     """Say which persons are on which line, as a sparse matrix [lines, persons]; ``None`` without pseudonyms."""
     if release.persons is None:
         return None
@@ -153,31 +153,31 @@ def _persons_on_lines(release: Released) -> Any:
 
     ones = np.ones(release.rows, dtype=np.int64)
     shape = (len(release.class_of), int(release.persons.max(initial=0)) + 1)
-    return csr_array((ones, (release.lines, release.persons)), shape=shape)
+    return csr_array((ones, (release.line_of, release.persons)), shape=shape)
 
 
-def _count_persons(pairs: Pairs, persons_on_lines: Any) -> IntArray:
+def _count_persons(pairs: CandidatePairs, persons_on_lines: Any) -> IntArray:
     """Count the different pseudonyms on the lines that each of the people matches."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - as above
 
-    ones = np.ones(len(pairs.classes), dtype=np.int64)
-    matches = csr_array((ones, pairs.classes, pairs.first), shape=(len(pairs.first) - 1, persons_on_lines.shape[0]))
+    ones = np.ones(len(pairs.candidates), dtype=np.int64)
+    matches = csr_array((ones, pairs.candidates, pairs.first), shape=(len(pairs.first) - 1, persons_on_lines.shape[0]))
     different: IntArray = np.diff((matches @ persons_on_lines).indptr).astype(np.int64)
     return different
 
 
-def _sum_by_person(pairs: Pairs, amounts: Any) -> Any:
+def _sum_by_person(pairs: CandidatePairs, amounts: Any) -> Any:
     """Add up an amount per pair for each person; exactly where the amounts are integers."""
     after = np.concatenate([[0], np.cumsum(amounts)])
     if amounts.dtype.kind == "i":
         return after[pairs.first[1:]] - after[pairs.first[:-1]]
-    return np.bincount(pairs.people, weights=amounts, minlength=len(pairs.first) - 1)
+    return np.bincount(pairs.person_of, weights=amounts, minlength=len(pairs.first) - 1)
 
 
-def _least_by_person(pairs: Pairs, amounts: IntArray) -> IntArray:
+def _least_by_person(pairs: CandidatePairs, amounts: IntArray) -> IntArray:
     """Find the least amount of each person's pairs, 0 where there are none."""
     least = np.zeros(len(pairs.first) - 1, dtype=np.int64)
-    some = pairs.some
+    some = pairs.any_candidate
     if some.any():
         least[some] = np.minimum.reduceat(amounts, pairs.first[:-1][some])
     return least
@@ -232,7 +232,7 @@ def find_likeliest_values(column: str, matching: MatchingPairs, counts: MatchCou
     fallen: FloatArray = counts.own / np.maximum(counts.candidates, 1)
     blocks: tuple[list[LikeliestValues], list[LikeliestValues]] = ([], [])
     for _, pairs in matching:
-        line = pairs.classes
+        line = pairs.candidates
         for tops, weights in zip(blocks, (fallen, counts.own.astype(np.float64)), strict=True):
             tops.append(values.find_likeliest(pairs, release.class_of[line], weights[line]))
     everybody, in_release = map(LikeliestValues.concatenate, blocks)
@@ -272,7 +272,7 @@ class ValueFrequencies:
         """Return a value by its code."""
         return self.bag.domain.values[code]
 
-    def find_likeliest(self, pairs: Pairs, class_of: IntArray, weights: FloatArray) -> LikeliestValues:
+    def find_likeliest(self, pairs: CandidatePairs, class_of: IntArray, weights: FloatArray) -> LikeliestValues:
         """Find the likeliest value of each of these people.
 
         class_of: int[pairs], the class of each line that they match; weights: float[pairs], what the line counts. The
@@ -309,13 +309,15 @@ class ValueFrequencies:
         counts = (self.bag.count.astype(np.float64), (self.bag.class_of, self._ranks[self.bag.value]))
         return csr_array(counts, shape=(len(self.sizes), len(self.order)))
 
-    def _add_up(self, pairs: Pairs, class_of: IntArray, amounts: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    def _add_up(
+        self, pairs: CandidatePairs, class_of: IntArray, amounts: FloatArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
         """Multiply people with the histograms of the classes that they match, line by line.
 
         Returns what the sparse product has: where each person's entries begin, and rank and amount of each entry.
         """
         pair, lines = expand_ranges(self._starts[class_of], self._starts[class_of + 1])
-        keys = pairs.people[pair] * len(self.order) + self._ranks[self.bag.value[lines]]
+        keys = pairs.person_of[pair] * len(self.order) + self._ranks[self.bag.value[lines]]
         different, place = np.unique(keys, return_inverse=True)
         summed = np.bincount(place, weights=amounts[pair] * self.bag.count[lines], minlength=len(different))
         first: IntArray = np.searchsorted(different, np.arange(len(pairs.first)) * len(self.order))

@@ -15,8 +15,8 @@ from sfumato.core.classes import Histogram, SensitiveDomain
 from sfumato.core.keys import count_keys, pack_tuples
 from sfumato.encode import CodedColumn, EncodedTable, sensitive_domain, value_totals
 from sfumato.errors import InputError, did_you_mean, listing
-from sfumato.matching.released import Released
 from sfumato.policy import Policy
+from sfumato.reading.release_view import ReleaseLines
 from sfumato.recode import Recoding
 
 
@@ -74,7 +74,7 @@ def sensitive_columns_from_recoding(
     return {name: columns[name] for name in encoded.sensitive}
 
 
-def sensitive_columns_from_release(released: Released, policy: Policy | None = None) -> dict[str, SensitiveColumn]:
+def sensitive_columns_from_release(released: ReleaseLines, policy: Policy | None = None) -> dict[str, SensitiveColumn]:
     """Take every sensitive column from the public files of a release.
 
     A policy adds the order of values and their hierarchy.
@@ -83,7 +83,7 @@ def sensitive_columns_from_release(released: Released, policy: Policy | None = N
     if released.persons is not None:  # rows carry pseudonyms
         totals = np.bincount(released.persons)
         numbered = SensitiveDomain(("",) * len(totals), totals)
-        persons = _count(released.class_of[released.lines], released.persons, numbered)
+        persons = _count(released.class_of[released.line_of], released.persons, numbered)
     columns = {}
     for name, bag in released.bags.items():
         if policy is not None and name in policy.columns:
@@ -95,7 +95,7 @@ def sensitive_columns_from_release(released: Released, policy: Policy | None = N
 
 
 def select_sensitive_columns(
-    released: Released, policy: Policy | None, column: str | None
+    released: ReleaseLines, policy: Policy | None, column: str | None
 ) -> dict[str, SensitiveColumn]:
     """Take one sensitive column of a release by its name, or all.
 

@@ -1,9 +1,18 @@
-"""``sfumato query``: count, sum and average over a release."""
+"""``sfumato query``: count, sum and average over a release; a line per group, each figure with its standard error."""
 
+from math import floor, log10
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from sfumato.queries import Answers, Estimate
+
+_MEANINGS = {
+    "expected": "expected values ± one standard error, all tables that fit the release being equally likely",
+    "paper": "the paper's estimate, where every line counts that may be meant",
+}
 
 
 def query(
@@ -14,7 +23,56 @@ def query(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Answer a query from a release: COUNT, SUM and AVG with WHERE and GROUP BY."""
-    from sfumato.cli.answers import show_answers
-    from sfumato.queries import query as ask
+    from sfumato.cli.printing import print_json
+    from sfumato.queries import query as answer_query
 
-    show_answers(ask(release, text, estimate=estimate), explain=explain, as_json=as_json)
+    answers = answer_query(release, text, estimate=estimate)
+    if as_json:
+        print_json(answers.as_json(explain=explain))
+    else:
+        _print_answers(answers, explain=explain)
+
+
+def _print_answers(answers: "Answers", *, explain: bool) -> None:
+    """Print a table for people, after the SQL where it is asked for."""
+    from rich.table import Column, Table
+
+    from sfumato.cli.printing import console_of
+
+    console = console_of()
+    if explain:
+        console.print(answers.sql, soft_wrap=True)
+    if not answers:
+        console.print("no group has a row that can meet the conditions", soft_wrap=True)
+        return
+    figures = [Column(name, justify="right") for name in answers[0].values]
+    table = Table(*(Column(name, overflow="fold") for name in answers.columns), *figures)
+    for answer in answers:
+        group = ["NULL" if value is None else str(value) for value in answer.group.values()]
+        table.add_row(*group, *map(_format_estimate, answer.values.values()))
+    console.print(table)
+    console.print(_MEANINGS[answers.estimate], soft_wrap=True)
+
+
+def _format_estimate(value: "Estimate") -> str:
+    """Write a figure with two digits of its error, or with five of its own at most where it is exact.
+
+    >>> from sfumato.queries import Estimate
+    >>> [_format_estimate(one) for one in (Estimate(1234.5678, 0.0567), Estimate(12.0, 0.0), Estimate(None, None))]
+    ['1,234.568 ± 0.057', '12', '-']
+    """
+    if value.estimate is None:
+        return "-"
+    digits = _count_digits(value.estimate, value.standard_error)
+    text = f"{value.estimate:,.{digits}f}"
+    if value.standard_error:
+        return f"{text} ± {value.standard_error:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if digits else text
+
+
+def _count_digits(value: float, error: float | None) -> int:
+    """Count the digits behind the point that are worth showing."""
+    if not error and value == round(value):
+        return 0
+    scale = error or abs(value) / 1000
+    return min(max(1 - floor(log10(scale)), 0), 12)

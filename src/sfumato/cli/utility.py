@@ -1,15 +1,17 @@
-"""``sfumato utility``: what a publication cost."""
+"""``sfumato utility``: what a publication cost, column by column, and how far answers to queries are off."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.errors import InputError
 
 if TYPE_CHECKING:
-    from sfumato.utility.queries import Workload
+    from rich.table import Table
+
+    from sfumato.utility import Utility
+    from sfumato.utility.query_error import QueryErrors
 
 _QUERIES, _DIMENSIONS, _SELECTIVITY, _SEED = 100, 4, 0.05, 1
 
@@ -34,40 +36,75 @@ def utility(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Measure what a publication cost, from the published files and the original table."""
-    from sfumato.cli.folder import opened
-    from sfumato.cli.losses import show_utility
-    from sfumato.cli.printing import progress
-    from sfumato.utility.files import Compared, asked_of
+    from sfumato.cli.complete_release import open_complete_release
+    from sfumato.cli.printing import print_json, progress
+    from sfumato.utility.query_error import Workload
+    from sfumato.utility.release_comparison import ReleaseComparison, queried_column
 
-    drawn = {"dimensions": dimensions, "selectivity": selectivity, "seed": seed}
-    asked = {name: value for name, value in {**drawn, "sensitive": sensitive}.items() if value is not None}
-    _check_asked(queries, asked)
-    folder = opened(release, policy)
-    # where no column is sensitive there is nothing to ask, unless somebody does
-    some = queries is not None or asked or folder.policy.sensitive
-    workload = _workload(queries, len(folder.policy.quasi), asked) if some and queries != 0 else None
-    column = None if workload is None else asked_of(folder.policy, sensitive)
-    compared = Compared.read(folder.public, folder.manifest, original, policy=folder.policy)
-    found = compared.utility()
-    with progress("queries", quiet=as_json, verb="asking") as bar:
-        errors = compared.queries(workload, column, progress=bar) if workload else None
-    show_utility(found, errors, as_json=as_json)
-
-
-def _check_asked(queries: int | None, asked: Mapping[str, object]) -> None:
-    """No option in vain."""
-    if queries == 0 and asked:
-        first = next(iter(asked))
+    settings = {"dimensions": dimensions, "selectivity": selectivity, "seed": seed, "sensitive": sensitive}
+    options = {name: value for name, value in settings.items() if value is not None}
+    if queries == 0 and options:
+        first = next(iter(options))
         raise InputError(f"--{first} says how queries are drawn, and --queries 0 asks for none; leave one of them out")
+    folder = open_complete_release(release, policy)
+    workload = column = errors = None
+    # where no column is sensitive there is nothing to ask, unless somebody does
+    if queries != 0 and (queries is not None or options or folder.policy.sensitive):
+        workload = Workload(
+            _QUERIES if queries is None else queries,
+            min(_DIMENSIONS, len(folder.policy.quasi)) if dimensions is None else dimensions,
+            _SELECTIVITY if selectivity is None else selectivity,
+            _SEED if seed is None else seed,
+        )
+        column = queried_column(folder.policy, sensitive)
+    comparison = ReleaseComparison.read(folder.public, folder.manifest, original, policy=folder.policy)
+    losses = comparison.utility()
+    with progress("queries", quiet=as_json, verb="asking") as bar:
+        if workload:
+            errors = comparison.queries(workload, column, progress=bar)
+    if as_json:
+        print_json(losses.as_json() | ({} if errors is None else {"queries": errors.as_json()}))
+    else:
+        _print_utility(losses, errors)
 
 
-def _workload(queries: int | None, quasi: int, asked: Mapping[str, Any]) -> "Workload":
-    """The workload that the options say, with what is left out filled in."""
-    from sfumato.utility.queries import Workload
+def _print_utility(losses: "Utility", errors: "QueryErrors | None") -> None:
+    """Print what a publication cost, in total and per column, and the errors of queries, where there are any."""
+    from rich.table import Table
 
-    return Workload(
-        _QUERIES if queries is None else queries,
-        asked.get("dimensions", min(_DIMENSIONS, quasi)),
-        asked.get("selectivity", _SELECTIVITY),
-        asked.get("seed", _SEED),
+    from sfumato.cli.printing import console_of
+
+    table = Table("lost", "NCP", "levels", "entropy", "labels", "cells exact", "cells suppressed")
+    for name, part in losses.attributes.items():
+        shares = [f"{x:.1%}" for x in (part.ncp, part.distortion, part.entropy)]
+        table.add_row(name, *shares, *(f"{x:,}" for x in (part.labels, part.exact_cells, part.suppressed_cells)))
+    totals = [f"{x:.1%}" for x in (losses.ncp, losses.distortion_ratio, losses.entropy)]
+    exact = sum(part.exact_cells for part in losses.attributes.values())
+    table.add_row("in total", *totals, "", f"{exact:,}", f"{losses.suppressed_cells:,}")
+    console = console_of()
+    console.print(table)
+    console.print(
+        f"{losses.suppressed_rows:,} rows suppressed; {losses.average_class_size:,.1f} rows per class on average; "
+        f"precision {losses.precision:.4f}; discernibility {losses.discernibility:,}",
+        soft_wrap=True,
     )
+    if errors is not None:
+        console.print(_error_table(errors))
+        console.print(_describe_workload(errors), soft_wrap=True)
+
+
+def _error_table(errors: "QueryErrors") -> "Table":
+    from rich.table import Table
+
+    table = Table("relative error of COUNT queries", "average", "median", "nine in ten within")
+    for name, one in (("expected value", errors.expected), ("the paper's estimate", errors.paper)):
+        table.add_row(name, *("" if x is None else f"{x:.1%}" for x in (one.average, one.median, one.ninth_decile)))
+    return table
+
+
+def _describe_workload(errors: "QueryErrors") -> str:
+    """Say what was asked, and what became of queries that no row matches."""
+    few = f"{errors.answered:,} of {errors.asked:,}" if errors.answered < errors.asked else f"{errors.asked:,}"
+    columns = f"{errors.dimensions} quasi-identifier{'s' * (errors.dimensions > 1)} and '{errors.sensitive}'"
+    asked = f"{few} queries of {columns}, selectivity {errors.selectivity:g}, seed {errors.seed}"
+    return f"{asked}; {errors.zero:,} others, which no row of the original matches, were drawn and left out"

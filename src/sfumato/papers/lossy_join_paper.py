@@ -28,8 +28,15 @@ from sfumato.papers.markdown_tables import caveats, claims_table, lines_table, m
 from sfumato.papers.plots import Panel, PlotLine
 from sfumato.release import Release, anonymize
 from sfumato.split import tables_from_recoding
-from sfumato.utility.labelled import labels_of
-from sfumato.utility.queries import Answers, Workload, draw, of_labels, of_two_tables, query_errors
+from sfumato.utility.query_error import (
+    CountEstimator,
+    Workload,
+    draw_queries,
+    estimator_from_labels,
+    estimator_from_tables,
+    measure_query_errors,
+    tables_of_labels,
+)
 
 # The points, and the methods that are compared at each.
 
@@ -137,15 +144,17 @@ def make_release(adult: AdultOccupations, method: LossyJoinMethod, point: LossyJ
     return anonymize(adult.frame.take(sample), policy)
 
 
-def answers_from(release: Release) -> Answers:
+def answers_from(release: Release) -> CountEstimator:
     """Prepare a release to answer queries on the occupation."""
     if release.policy.publish.split:
-        return of_two_tables(tables_from_recoding(release.encoded, release.recoding), release.encoded, SENSITIVE)
-    labels = labels_of(release.encoded, release.recoding)
+        return estimator_from_tables(
+            tables_from_recoding(release.encoded, release.recoding), release.encoded, SENSITIVE
+        )
+    labels = tables_of_labels(release.encoded, release.recoding)
     entries = {
         column.name: describe_labels(release.policy.columns[column.name], column.texts) for column in labels.quasi
     }
-    return of_labels(labels, release.encoded, SENSITIVE, entries=entries)
+    return estimator_from_labels(labels, release.encoded, SENSITIVE, entries=entries)
 
 
 def measure_points(
@@ -160,7 +169,7 @@ def measure_points(
             answers = answers_from(release)
             for point in [default] if method in plan.extra else table_points:
                 work = Workload(plan.queries, point.dimensions, point.selectivity, SEED)
-                errors = query_errors(draw(release.encoded, SENSITIVE, work), answers).as_json()
+                errors = measure_query_errors(draw_queries(release.encoded, SENSITIVE, work), answers).as_json()
                 figures = {key: errors[key] for key in ("answered", "zero", "expected", "paper")}
                 classes = len(release.recoding.classes)
                 yield {**vars(point), "classes": classes, **figures, "method": method.label}

@@ -1,8 +1,41 @@
-"""Answers: the figures of a query, for each group."""
+"""Answer queries from a release: counts, sums and averages, by expected value with a standard error.
 
-from collections.abc import Iterator, Mapping
+A release is loaded into memory once (`open_release`) and answers any number of queries; `query` opens it for one, and
+reads only the columns that the query mentions.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import isfinite, sqrt
+from pathlib import Path
+from typing import Any, Self
+
+from sfumato.errors import InputError
+from sfumato.queries.expected_one_table import plan_expected_one_table
+from sfumato.queries.expected_two_tables import plan_expected_two_tables
+from sfumato.queries.paper_estimate import plan_paper_one_table, plan_paper_two_tables
+from sfumato.queries.query_database import connect_to_files, report_query_errors
+from sfumato.queries.query_plan import Measures, QueryPlan, sorted_pair
+from sfumato.queries.query_tables import load_tables
+from sfumato.queries.sql_reader import ParsedQuery, find_mentioned_names, read_query
+from sfumato.reading.release_reader import read_manifest
+
+ESTIMATES = ("expected", "paper")
+
+_PLANS = {
+    (False, "expected"): plan_expected_one_table,
+    (False, "paper"): plan_paper_one_table,
+    (True, "expected"): plan_expected_two_tables,
+    (True, "paper"): plan_paper_two_tables,
+}
+"""How a query is planned, by whether the release is split into tables and by the estimate."""
+
+_MOST_COMBINATIONS = 2e9
+"""Combinations that a query may look at; more would take minutes."""
+
+_NOISE = 1e-15
+"""A variance of less than this share of a figure's square is what additions leave of 0."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +91,135 @@ class Answers:
 
     def as_json(self, *, explain: bool = False) -> dict[str, Any]:
         """Plain data, as ``sfumato query --json`` prints it; with the SQL where it is to `explain` itself."""
-        listed = [
+        answers = [
             {"group": dict(one.group), "values": {name: value.as_json() for name, value in one.values.items()}}
             for one in self.answers
         ]
-        found = {"form": self.form, "estimate": self.estimate, "columns": list(self.columns), "answers": listed}
-        return found | ({"sql": self.sql} if explain else {})
+        content = {"form": self.form, "estimate": self.estimate, "columns": list(self.columns), "answers": answers}
+        return content | ({"sql": self.sql} if explain else {})
+
+
+def query(folder: str | Path, text: str, *, estimate: str = "expected") -> Answers:
+    """What a release answers to a query: expected counts, sums and averages with their standard errors.
+
+    `folder` is the release or its ``public`` part, of any form that anonymize writes. `text` is SQL without FROM.
+    `estimate` is ``expected`` or ``paper``, the estimate of Wong et al. To ask many queries,
+    `sfumato.queries.open_release` loads the release once.
+
+    >>> import tempfile, sfumato as sf
+    >>> from sfumato.datasets import hospital, hospital_policy
+    >>> folder = sf.anonymize(hospital(300), hospital_policy()).save(Path(tempfile.mkdtemp()) / "release")
+    >>> sf.query(folder, "select count(*) where illness = 'flu'")[0].values["count(*)"]
+    Estimate(estimate=..., standard_error=0.0)
+    """
+    with OpenRelease(folder, only_for=text) as release:
+        return release.query(text, estimate=estimate)
+
+
+def open_release(folder: str | Path) -> "OpenRelease":
+    """Open a release to ask many queries; `folder` is the release or its public part."""
+    return OpenRelease(folder)
+
+
+class OpenRelease:
+    """The public part of a release, loaded into memory once; it is closed by ``close``, or as a context manager.
+
+    Where there is only one query to answer, it is loaded `only_for` that: with the columns that the query mentions.
+    """
+
+    def __init__(self, folder: str | Path, *, only_for: str | None = None) -> None:
+        self.manifest = read_manifest(folder)
+        connection = connect_to_files(self.manifest.paths)
+        only = None if only_for is None else find_mentioned_names(connection, only_for)
+        self.tables = load_tables(connection, self.manifest, only=only)
+
+    def query(self, text: str, *, estimate: str = "expected") -> Answers:
+        """Answer a query.
+
+        The `estimate` is ``expected``, an expected value with its standard error, or ``paper``.
+        """
+        if estimate not in ESTIMATES:
+            raise InputError(f"there is no estimate {estimate!r}; choose {' or '.join(ESTIMATES)}")
+        with report_query_errors():
+            parsed = read_query(self.tables.connection, text, self.tables.columns)
+            measures = Measures.from_query(parsed)
+            plan = _PLANS[self.manifest.is_split, estimate](parsed, measures, self.tables.columns)
+            self._check_work(plan)
+            lines = self.tables.connection.execute(plan.sql).fetchall()
+        answers = tuple(_read_answer(line, parsed, measures, has_errors=plan.has_errors) for line in lines)
+        return Answers(self.manifest.form, estimate, parsed.names, answers, self._explain(parsed, plan))
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self.tables.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check_work(self, plan: QueryPlan) -> None:
+        """Refuse what would take minutes, before it does; exact counts are made only where quick ones are too high."""
+        for counts in plan.work:
+            fewest = float("inf")
+            for count in counts:
+                if fewest > _MOST_COMBINATIONS:
+                    fewest = min(fewest, self.tables.connection.execute(count).fetchone()[0] or 0.0)
+            if fewest > _MOST_COMBINATIONS:
+                raise InputError(
+                    f"the query takes {fewest:.1g} combinations of lines or values; ask about fewer columns, group "
+                    "by fewer, or join conditions by AND, each about one column"
+                )
+
+    def _explain(self, parsed: ParsedQuery, plan: QueryPlan) -> str:
+        """Give the statement, and what its columns are called in the release."""
+        parts = [one.argument for one in parsed.aggregates if one.argument] + list(parsed.conditions)
+        used = {column.place for column in parsed.groups}.union(*(one.columns for one in parts))
+        names = [f"-- c{place} is {json.dumps(self.tables.columns[place].name, ensure_ascii=False)}" for place in used]
+        return "\n".join([*sorted(names), plan.sql])
+
+
+# Figures from the line of a group: the values of the group, expected sums, and covariances of sums.
+
+
+def _read_answer(line: Sequence[Any], parsed: ParsedQuery, measures: Measures, *, has_errors: bool) -> Answer:
+    groups, figures = line[: len(parsed.groups)], line[len(parsed.groups) :]
+    sums = [value or 0.0 for value in figures[: len(measures.items)]]
+    covariances = None
+    if has_errors:
+        values = (value or 0.0 for value in figures[len(measures.items) :])
+        covariances = dict(zip(measures.pairs, values, strict=True))
+    estimates = [_estimate_figure(needed, sums, covariances) for needed in measures.needs]
+    names = [aggregate.name for aggregate in parsed.aggregates]
+    return Answer(dict(zip(parsed.names, groups, strict=True)), dict(zip(names, estimates, strict=True)))
+
+
+def _estimate_figure(
+    needed: Sequence[int], sums: Sequence[float], covariances: Mapping[tuple[int, int], float] | None
+) -> Estimate:
+    """Estimate a figure: a sum is itself; an average is a ratio, whose error follows by the delta method."""
+    if len(needed) == 1:
+        return _finite_estimate(sums[needed[0]], None if covariances is None else covariances[needed[0], needed[0]])
+    above, below = needed
+    if sums[below] == 0:
+        return Estimate(None, None)
+    ratio = sums[above] / sums[below]
+    if covariances is None:
+        return _finite_estimate(ratio, None)
+    both = covariances[sorted_pair(above, below)]
+    variance = covariances[above, above] - 2 * ratio * both + ratio**2 * covariances[below, below]
+    return _finite_estimate(ratio, variance / sums[below] ** 2)
+
+
+def _finite_estimate(value: float, variance: float | None) -> Estimate:
+    """Give a figure its standard error; what is no finite number is ``None``.
+
+    >>> _finite_estimate(2.0, 0.25), _finite_estimate(float("inf"), 0.0)
+    (Estimate(estimate=2.0, standard_error=0.5), Estimate(estimate=None, standard_error=None))
+    """
+    if not isfinite(value):
+        return Estimate(None, None)
+    if variance is None or not isfinite(variance):
+        return Estimate(float(value), None)
+    return Estimate(float(value), sqrt(variance) if variance > _NOISE * value**2 else 0.0)

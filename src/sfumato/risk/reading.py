@@ -8,9 +8,9 @@ import numpy as np
 
 from sfumato.encode import encode_column
 from sfumato.errors import DataError, InputError
-from sfumato.matching import Released, file_shown, read_shown
-from sfumato.matching.outside import Options, check_names, names_of, table_of
 from sfumato.policy import Policy
+from sfumato.reading.outside_table import ReadOptions, check_column_names, outside_column_names, read_outside_table
+from sfumato.reading.release_view import ReleaseLines, view_file, view_folder
 from sfumato.risk.persons import asked_k
 from sfumato.risk.subject import Subject
 
@@ -25,8 +25,8 @@ class Reading:
     subject: Subject
     individual: str | None
     k: int | None
-    options: Options
-    released: Callable[[], Released]
+    options: ReadOptions
+    released: Callable[[], ReleaseLines]
 
 
 def by_policy(path: Path, policy: Policy) -> Reading:
@@ -38,7 +38,7 @@ def by_policy(path: Path, policy: Policy) -> Reading:
     subject = _subject(path, quasi, name, options)
     nulls = {"null": list(policy.source.null)}  # of the population only these are the policy's
     return Reading(
-        subject, name, asked_k(policy.privacy), nulls, lambda: file_shown(path, quasi, policy, options).released(quasi)
+        subject, name, asked_k(policy.privacy), nulls, lambda: view_file(path, quasi, policy, options).lines(quasi)
     )
 
 
@@ -52,26 +52,26 @@ def by_columns(path: Path, quasi: Sequence[str], individual: str | None) -> Read
             f"column '{individual}' cannot both name persons and be a quasi-identifier; leave it out of one of the two"
         )
     subject = _subject(path, names, individual, {}, needed=individual)
-    return Reading(subject, individual, None, {}, lambda: file_shown(path, names, None, {}).released(names))
+    return Reading(subject, individual, None, {}, lambda: view_file(path, names, None, {}).lines(names))
 
 
 def by_release(folder: Path) -> Reading:
     """A release over the quasi-identifiers of its manifest; its groups are the classes where it is in two tables."""
-    shown = read_shown(folder)
+    shown = view_folder(folder)
     quasi = shown.with_role("quasi")
     columns = tuple(shown.columns[name] for name in quasi)
     person = None if shown.individual is None else shown.individual.codes.astype(np.int64)
     name = None if shown.individual is None else shown.individual.name
-    return Reading(Subject(columns, person, shown.class_of), name, shown.k, {}, lambda: shown.released(quasi))
+    return Reading(Subject(columns, person, shown.class_of), name, shown.k, {}, lambda: shown.lines(quasi))
 
 
 def _subject(
-    path: Path, quasi: Sequence[str], individual: str | None, options: Options, *, needed: str | None = None
+    path: Path, quasi: Sequence[str], individual: str | None, options: ReadOptions, *, needed: str | None = None
 ) -> Subject:
-    names = names_of(path, options)
-    check_names([*quasi, *([] if needed is None else [needed])], names, path.name)
+    names = outside_column_names(path, options)
+    check_column_names([*quasi, *([] if needed is None else [needed])], names, path.name)
     whose = individual if individual in names else None
-    table = table_of(path, [*quasi, *([whose] if whose else [])], options)
+    table = read_outside_table(path, [*quasi, *([whose] if whose else [])], options)
     columns = tuple(encode_column(table, name) for name in quasi)
     person = encode_column(table, whose).codes.astype(np.int64) if whose else None
     return Subject(columns, person)

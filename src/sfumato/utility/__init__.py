@@ -1,5 +1,5 @@
-"""Utility: what a recoding cost, per attribute and in total."""
+"""Utility: what a publication cost, in lost information and in the error of queries."""
 
-from sfumato.utility.measure import AttributeLoss, Utility, measure
+from sfumato.utility.information_loss import AttributeLoss, Utility, measure
 
 __all__ = ["AttributeLoss", "Utility", "measure"]

@@ -16,8 +16,8 @@ from sfumato.attack.sensitive_columns import (
     sensitive_columns_from_release,
 )
 from sfumato.core.classes import EquivalenceClasses
-from sfumato.matching import read_released
 from sfumato.policy import load
+from sfumato.reading.release_view import read_release_lines
 from sfumato.release import prepare
 
 SUPPRESS = {"role": "quasi", "hierarchy": "suppress"}
@@ -84,13 +84,13 @@ def test_similar_values_in_memory_and_from_files(tmp_path: Any, asked: bool) -> 
     folder, policy = release.save(tmp_path / "release"), release.policy
     for columns in (
         sensitive_columns_from_recoding(release.encoded, release.recoding, policy),
-        sensitive_columns_from_release(read_released(folder), policy),
+        sensitive_columns_from_release(read_release_lines(folder), policy),
     ):
         found = homogeneity(columns, bounds(policy, SensitiveColumns(columns))).columns["illness"]
         assert (found.similar, found.certain, found.right) == (2, 0, 0.5)
         assert found.bound == (0.5 if asked else None)
         assert skewness(columns).columns["illness"].hierarchical is not None
-    assert homogeneity(sensitive_columns_from_release(read_released(folder))).columns["illness"].similar is None
+    assert homogeneity(sensitive_columns_from_release(read_release_lines(folder))).columns["illness"].similar is None
 
 
 def test_what_t_closeness_promises_of_a_gain() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sfumato.attack.link import LinkageResult, link
-from sfumato.matching import fits
+from sfumato.matching import lookup
 from sfumato.policy import load
 
 Draws = Callable[..., Any]
@@ -147,7 +147,7 @@ def test_figures(  # noqa: PLR0913, PLR0917 - fixtures
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of one table, of two and of a file with a policy: NULL, ranges, masks, groups, stars, either way."""
-    monkeypatch.setattr(fits, "_CHEAPER", way)
+    monkeypatch.setattr(lookup, "_KEY_PAIR_COST", way)
     people, lines = draws(seed, split=form == "split")
     path, known, on = publishes(lines, form), knows(people), WAYS[seed % len(WAYS)]
     policy = load(path.parent / "policy.toml") if form == "file" else None

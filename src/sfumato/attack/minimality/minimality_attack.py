@@ -38,8 +38,8 @@ from sfumato.core.arrays import BoolArray
 from sfumato.core.classes import Histogram
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import DataError, InputError, PolicyError, did_you_mean, listing
-from sfumato.matching import Released, memory_shown, read_released
 from sfumato.policy import Policy
+from sfumato.reading.release_view import ReleaseLines, read_release_lines, view_recoding
 from sfumato.recode import Recoding, recode
 from sfumato.recode.recoding import Progress
 from sfumato.split import lossy_join
@@ -254,7 +254,7 @@ def remake_release(
     The files do not say whose rows are in which class. But the same table, policy and version give the same classes, so
     the release is made again, and compared with the files class by class.
     """
-    released = read_released(release)
+    released = read_release_lines(release)
     check_row_count(released.rows, original.rows)
     encoded = encode(original, policy)
     linked = None
@@ -265,18 +265,18 @@ def remake_release(
     recoding = recode(encoded, policy, progress, releases=linked)
     if policy.publish.form == "lossy-join":
         recoding = lossy_join(encoded, recoding)
-    shown = memory_shown(encoded, recoding, policy)
-    remade = shown.released(shown.with_role("quasi"), shown.with_role("sensitive"))
+    shown = view_recoding(encoded, recoding, policy)
+    remade = shown.lines(shown.with_role("quasi"), shown.with_role("sensitive"))
     if _count_classes(released) != _count_classes(remade):
         raise DataError(_OTHER_CLASSES)
     return encoded, recoding
 
 
-def _count_classes(released: Released) -> Counter[tuple[object, ...]]:
+def _count_classes(released: ReleaseLines) -> Counter[tuple[object, ...]]:
     """Count classes by what they show: their lines, each as often as it occurs, and their bags."""
     contents: defaultdict[int, list[tuple[object, ...]]] = defaultdict(list)
     names = sorted(released.quasi)
-    rows = Counter(released.lines.tolist())
+    rows = Counter(released.line_of.tolist())
     columns = [[released.quasi[name].texts[code] for code in released.quasi[name].codes.tolist()] for name in names]
     for line, (number, *labels) in enumerate(zip(released.class_of.tolist(), *columns, strict=True)):
         contents[number].append((*labels, rows[line]))
@@ -292,7 +292,7 @@ def minimality_of_buckets(release: Path, policy: Policy, *, seed: int, column: s
     They are drawn anew each time, so that they cannot be made again; but quasi-identifiers did not decide who is in
     which bucket, and the files say all that the attack needs.
     """
-    released = read_released(release)
+    released = read_release_lines(release)
     told = select_sensitive_columns(released, None, column)
     coverage = MinimalityCoverage(released.rows, released.rows, len(released.sizes))
     return MinimalityResult("anatomy", "drawn", coverage, seed, _figures_from_shares(told, policy, told))

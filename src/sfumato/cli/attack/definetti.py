@@ -40,12 +40,12 @@ def definetti(
     )
     from sfumato.attack.definetti import definetti as attack
     from sfumato.cli.attack.attack_output import figure_tables, print_findings, text_or_blank
-    from sfumato.cli.folder import opened
+    from sfumato.cli.complete_release import open_complete_release
     from sfumato.cli.printing import print_json
     from sfumato.split import tables_from_files
     from sfumato.table import read_table
 
-    folder = opened(release, policy)
+    folder = open_complete_release(release, policy)
     if "nss" not in folder.manifest:
         raise InputError(
             f"{release} is one generalized table, where each row shows its own sensitive values beside its labels and "

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from sfumato.attack.homogeneity import ColumnHomogeneity, ColumnSkewness
-    from sfumato.matching import Released
+    from sfumato.reading.release_view import ReleaseLines
 
 _SHARES = (
     ("right by the most frequent value of the own class", "right"),
@@ -41,11 +41,11 @@ def homogeneity(
     from sfumato.attack.sensitive_columns import SensitiveColumns, select_sensitive_columns
     from sfumato.cli.attack.attack_output import figure_tables, print_findings
     from sfumato.cli.printing import print_json
-    from sfumato.matching import read_released
     from sfumato.policy import load
+    from sfumato.reading.release_view import read_release_lines
 
     rules = None if policy is None else load(policy)
-    columns = select_sensitive_columns(read_released(release), rules, column)
+    columns = select_sensitive_columns(read_release_lines(release), rules, column)
     found = attack(columns, None if rules is None else bounds(rules, SensitiveColumns(columns)))
     if as_json:
         print_json(found.as_json())
@@ -84,11 +84,11 @@ def skewness(
     from sfumato.attack.sensitive_columns import select_sensitive_columns
     from sfumato.cli.attack.attack_output import figure_tables, print_findings
     from sfumato.cli.printing import print_json
-    from sfumato.matching import read_released
     from sfumato.policy import load
+    from sfumato.reading.release_view import read_release_lines
 
     rules = None if policy is None else load(policy)
-    released = read_released(release)
+    released = read_release_lines(release)
     columns = select_sensitive_columns(released, rules, column)
     found = attack(columns, threshold=threshold, promised=None if rules is None else gain_bounds(rules))
     if as_json:
@@ -119,7 +119,7 @@ def _skewness_figures(found: "ColumnSkewness") -> Mapping[str, str]:
     }
 
 
-def _skewed_classes(name: str, found: "ColumnSkewness", released: "Released") -> "Table":
+def _skewed_classes(name: str, found: "ColumnSkewness", released: "ReleaseLines") -> "Table":
     """List the classes that tell most, by their labels where these tell them, with the value and its shares."""
     from rich.table import Table
 
@@ -129,7 +129,7 @@ def _skewed_classes(name: str, found: "ColumnSkewness", released: "Released") ->
     for one in found.top:
         line = int((released.class_of == one.place).argmax())
         labels = ", ".join(f"{key} {label(column.texts[column.codes[line]])}" for key, column in released.quasi.items())
-        shown = "(two tables: no labels)" if released.account.split else labels
+        shown = "(two tables: no labels)" if released.manifest.is_split else labels
         most = one.most
         table.add_row(shown, f"{one.rows:,}", value(most.value), percent(most.before), percent(most.after))
     return table

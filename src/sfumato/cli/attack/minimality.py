@@ -45,11 +45,11 @@ def minimality(
     )
     from sfumato.attack.minimality.minimality_result import PROMISE
     from sfumato.cli.attack.attack_output import figure_tables, print_findings
-    from sfumato.cli.folder import opened
+    from sfumato.cli.complete_release import open_complete_release
     from sfumato.cli.printing import print_json, progress
     from sfumato.table import read_table
 
-    folder = opened(release, policy)
+    folder = open_complete_release(release, policy)
     rules = policy_of_search(folder.policy)
     check_sensitive_column(rules, column)
     if rules.publish.form == "anatomy":

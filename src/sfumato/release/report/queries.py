@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from sfumato.page.markup import Markup, name, note, paragraph, section, some, table
 from sfumato.page.words import percent, plural
 from sfumato.release.seen.queried import asked, unasked, workload
-from sfumato.utility.queries import QueryErrors
+from sfumato.utility.query_error import QueryErrors
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from sfumato.release.seen.association import Association, association
 from sfumato.release.seen.column import Seen, seen
 from sfumato.release.seen.queried import queried, unasked
-from sfumato.utility.queries import QueryErrors
+from sfumato.utility.query_error import QueryErrors
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release

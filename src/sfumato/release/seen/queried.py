@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Any
 from sfumato.release import manifest
 from sfumato.release.seen.column import are_means
 from sfumato.split import tables_from_recoding
-from sfumato.utility.labelled import labels_of
-from sfumato.utility.queries import Answers, QueryErrors, Workload, draw, of_labels, of_two_tables, query_errors
+from sfumato.utility.query_error import (
+    CountEstimator,
+    QueryErrors,
+    Workload,
+    draw_queries,
+    estimator_from_labels,
+    estimator_from_tables,
+    measure_query_errors,
+    tables_of_labels,
+)
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -25,7 +33,10 @@ _LINES = 50_000
 def queried(release: "Release") -> dict[str, QueryErrors]:
     """The errors of queries on each of the first sensitive columns."""
     work = workload(release)
-    return {name: query_errors(draw(release.encoded, name, work), _answers(release, name)) for name in asked(release)}
+    return {
+        name: measure_query_errors(draw_queries(release.encoded, name, work), _answers(release, name))
+        for name in asked(release)
+    }
 
 
 def asked(release: "Release") -> list[str]:
@@ -50,11 +61,13 @@ def workload(release: "Release") -> Workload:
     return Workload(queries, min(_DIMENSIONS, len(release.encoded.quasi)))
 
 
-def _answers(release: "Release", name: str) -> Answers:
+def _answers(release: "Release", name: str) -> CountEstimator:
     encoded, recoding = release.encoded, release.recoding
     if recoding.group is not None:
-        return of_two_tables(tables_from_recoding(encoded, recoding), encoded, name)
-    return of_labels(labels_of(encoded, recoding), encoded, name, levels=recoding.levels, entries=_entries(release))
+        return estimator_from_tables(tables_from_recoding(encoded, recoding), encoded, name)
+    return estimator_from_labels(
+        tables_of_labels(encoded, recoding), encoded, name, levels=recoding.levels, entries=_entries(release)
+    )
 
 
 def _entries(release: "Release") -> Mapping[str, Mapping[str, Any]]:

@@ -1,0 +1,42 @@
+"""A complete release folder, for commands that compare it with the original: its files, its manifest and its policy.
+
+The manifest is checked by the verifier's own rules, and only commands may know both the verifier and policies.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import InputError, NotVerified
+from sfumato.policy import Policy, load
+from sfumato.reading.release_reader import AUDIT, MANIFEST
+from sfumato.verifier.accounts import check_manifest
+from sfumato.verifier.release_files import read_json, table_path
+
+
+@dataclass(frozen=True)
+class CompleteRelease:
+    """A complete release: its public part, its manifest, checked for form, and its policy."""
+
+    public: Path
+    manifest: dict[str, Any]
+    policy: Policy
+
+
+def open_complete_release(release: Path, policy: Path | None) -> CompleteRelease:
+    """Open a release; its policy is the given one, or the one in the audit."""
+    public, audit = release / "public", release / "private" / AUDIT
+    if not (public / MANIFEST).exists() or not audit.exists():
+        raise InputError(f"{release} is not a complete release folder; name the folder that anonymize wrote")
+    try:
+        manifest, record = read_json(public / MANIFEST), read_json(audit)
+        check_manifest(manifest)
+        for name in manifest["files"]:
+            table_path(public, name)  # a name that leads elsewhere is refused before anything is read
+    except NotVerified as error:
+        raise InputError(str(error)) from None  # nothing was to be verified: the folder is bad input
+    if policy is None and not {"policy", "folder"} <= record.keys():
+        raise InputError("audit.json does not say what the policy was; give it with --policy")
+    # what a ledger asked for besides does not go with every algorithm, and is no matter here
+    rules = load(policy) if policy else Policy.read(record["policy"], folder=Path(record["folder"]), lenient=True)
+    return CompleteRelease(public, manifest, rules)

@@ -1,0 +1,169 @@
+"""The manifest of a release, read and checked by somebody who has only the public files.
+
+A manifest may have been changed after publication, so nothing in it is trusted: each key is checked for its form, and
+the files that it names have to be plain files of the release itself. Whatever is wrong becomes a sentence.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import DataError, InputError
+from sfumato.labels.data_dictionary import Entry, is_valid_entry
+
+MANIFEST = "manifest.json"
+AUDIT = "audit.json"
+
+ONE_TABLE, TWO_TABLES = ("generalized",), ("lossy-join", "anatomy")
+"""The forms of publication in one table, and in several."""
+
+_SUFFIXES = frozenset({".csv", ".parquet"})
+_CHANGED = "it was changed after publication, or is of another version"
+
+
+@dataclass(frozen=True)
+class ReleaseManifest:
+    """What the manifest says: the form, the tables in their order, and the entry of each column.
+
+    The first table is the one with the quasi-identifiers; `class_id` is the column that joins the tables, where there
+    are several. `null` is how a CSV file writes NULL. `promise` has the requirements that the release states to meet.
+    """
+
+    folder: Path
+    form: str
+    tables: tuple[str, ...]
+    class_id: str | None
+    columns: tuple[Entry, ...]
+    null: str
+    promise: tuple[Any, ...] = ()
+
+    @property
+    def is_split(self) -> bool:
+        """Whether quasi-identifiers and sensitive values are in different tables."""
+        return self.class_id is not None
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths of the tables."""
+        return tuple(self.folder / name for name in self.tables)
+
+    def entries_of(self, table: str) -> tuple[Entry, ...]:
+        """Select the entries of the columns of a table."""
+        return tuple(entry for entry in self.columns if not self.is_split or entry["table"] == table)
+
+    def as_mapping(self) -> dict[str, Any]:
+        """Give the checked keys that a reader of the tables needs, in the form of the JSON file."""
+        first, *others = self.tables
+        tables = {"nss": first, "ss": others, "class_id": self.class_id} if self.is_split else {"table": first}
+        csv = {"csv": {"null": self.null}} if first.endswith(".csv") else {}
+        return {**tables, **csv, "columns": [{"role": "plain", **entry} for entry in self.columns]}
+
+
+def read_manifest(folder: str | Path) -> ReleaseManifest:
+    """Read the manifest of a release, given its folder or the public part of it; private files are not read."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a release folder; name the folder that anonymize wrote")
+    public = folder / "public" if (folder / "public").is_dir() else folder
+    if not (public / MANIFEST).is_file():
+        raise InputError(f"{folder} has no manifest.json; name the folder that anonymize wrote")
+    manifest = _read_json(public / MANIFEST)
+    form = manifest.get("form", "generalized")
+    if form not in {*ONE_TABLE, *TWO_TABLES}:
+        raise InputError(f"this version answers no queries from a release of the form {form!r}")
+    split = form in TWO_TABLES
+    tables = _table_names(manifest, ("nss", "ss") if split else ("table",))
+    for name in tables:
+        _check_file(public, name)
+    class_id = manifest.get("class_id") if split else None
+    if split and not isinstance(class_id, str):
+        raise DataError(f"manifest.json has no proper 'class_id': {_CHANGED}")
+    csv, promise = manifest.get("csv", {}), manifest.get("promise")
+    return ReleaseManifest(
+        public.resolve(),
+        form,
+        tables,
+        class_id,
+        _entries(manifest, tables if split else ()),
+        str(csv.get("null", "") if isinstance(csv, dict) else ""),
+        tuple(promise) if isinstance(promise, list) else (),
+    )
+
+
+def find_release_folder(path: Path) -> Path | None:
+    """Find the folder of a release, given it or its first table; ``None`` for any other file."""
+    if path.is_dir():
+        return path
+    beside = path.is_file() and (path.parent / MANIFEST).is_file()
+    return path.parent if beside and path.stem in {"table", "nss"} else None
+
+
+def read_audited_policy(manifest: ReleaseManifest) -> Mapping[str, Any]:
+    """Read the policy that a release was made with from its private audit; empty where there is none to read."""
+    try:
+        audit = json.loads((manifest.folder.parent / "private" / AUDIT).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    policy = audit.get("policy") if isinstance(audit, dict) else None
+    return policy if isinstance(policy, dict) else {}
+
+
+def promised_k(requirements: Iterable[Any]) -> int | None:
+    """Find the largest number of rows or persons that a requirement asks of a class; ``None`` where none does.
+
+    >>> promised_k([{"model": "k-anonymity", "k": 3}, {"model": "xy-anonymity", "k": 40}, {"model": "t-closeness"}])
+    3
+    """
+    of_classes = [one for one in requirements if isinstance(one, dict) and not str(one.get("model")).startswith("xy-")]
+    return max((one["k"] for one in of_classes if isinstance(one.get("k"), int)), default=None)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"{path.name} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{path.name} is not JSON; it was changed after publication") from None
+    if not isinstance(content, dict):
+        raise DataError(f"{path.name} does not hold a JSON object; it was changed after publication")
+    return content
+
+
+def _table_names(manifest: Entry, keys: Sequence[str]) -> tuple[str, ...]:
+    """List the files named under these keys, one or a list under each."""
+    tables: list[str] = []
+    for key in keys:
+        value = manifest.get(key)
+        names = value if isinstance(value, list) else [value]
+        texts = [name for name in names if isinstance(name, str)]
+        if not texts or len(texts) < len(names):
+            raise DataError(f"manifest.json has no proper '{key}': {_CHANGED}")
+        tables += texts
+    return tuple(tables)
+
+
+def _check_file(public: Path, name: str) -> None:
+    """Refuse what is not a plain file of the release itself."""
+    path = public / name
+    if name in {"", ".", ".."} or any(sign in name for sign in "/\\\0") or path.is_symlink():
+        raise DataError(f"manifest.json names {name!r}, which is not a file of the release")
+    if not path.is_file():
+        raise DataError(f"{name} is missing from the release")
+    if path.suffix not in _SUFFIXES:
+        raise DataError(f"{name} is no table that this version can read; it reads CSV and Parquet")
+
+
+def _entries(manifest: Entry, tables: Sequence[str]) -> tuple[Entry, ...]:
+    """Check the data dictionary; with several `tables`, each column has to say which of them it is in."""
+    entries = manifest.get("columns")
+    if not isinstance(entries, list) or not all(map(is_valid_entry, entries)):
+        raise DataError(f"manifest.json has no proper 'columns': {_CHANGED}")
+    names = [entry["name"] for entry in entries]
+    if len(set(names)) < len(names):
+        raise DataError(f"manifest.json has a column twice: {_CHANGED}")
+    if tables and not all(entry.get("table") in tables for entry in entries):
+        raise DataError(f"manifest.json does not say in which table each column stands: {_CHANGED}")
+    return tuple(entries)

@@ -1,0 +1,145 @@
+"""Information loss of a recoding: how much of each attribute is left, and how coarse the classes are.
+
+A suppressed row counts as a row of which nothing is left: every cell lost, its class the whole table. All losses are
+between 0 (nothing lost) and 1; attributes count by their weight.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.encode import EncodedTable, QuasiIdentifier
+from sfumato.labels.label_loss import count_rows_between, find_losses, loss_arrays
+from sfumato.recode import Labels, Recoding
+
+
+@dataclass(frozen=True)
+class AttributeLoss:
+    """The losses of one quasi-identifier.
+
+    `ncp`: share of the other leaves that a label covers, on average. `distortion`: levels climbed, of its
+    height (equal to one minus precision, for a single attribute). `entropy`: bits lost, of the bits there were.
+    `suppressed_cells`: cells that show nothing any more, those of suppressed rows included. `exact_cells`: published
+    cells that are not generalized. `labels`: how many different ones are published.
+    """
+
+    ncp: float
+    distortion: float
+    entropy: float
+    suppressed_cells: int
+    exact_cells: int
+    labels: int
+
+
+@dataclass(frozen=True)
+class Utility:
+    """The losses of a release, in total and per attribute."""
+
+    distortion_ratio: float
+    ncp: float
+    precision: float
+    entropy: float
+    discernibility: int
+    average_class_size: float
+    suppressed_rows: int
+    suppressed_cells: int
+    attributes: dict[str, AttributeLoss]
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``--json`` and the audit."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedAttribute:
+    """How one attribute is published, as arrays with an entry for each label.
+
+    `covered_rows` are the rows of the whole table that the label covers, `published_rows` the rows that have it. `loss`
+    is the NCP of the label, `climbed` the levels that it is above the leaves.
+    """
+
+    attribute: QuasiIdentifier
+    covered_rows: IntArray
+    loss: FloatArray
+    climbed: FloatArray
+    published_rows: IntArray
+
+
+def measure(encoded: EncodedTable, recoding: Recoding) -> Utility:
+    """Measure what was published against what came in."""
+    attributes = []
+    for attribute in encoded.quasi:
+        labels = recoding.labels[attribute.name]
+        rows = np.arange(len(labels.codes)) if recoding.published is None else np.flatnonzero(recoding.published)
+        covered = _count_covered_rows(attribute, labels, rows)
+        published = np.bincount(labels.codes.take(rows), minlength=len(labels.texts))
+        attributes.append(PublishedAttribute(attribute, covered, labels.loss, labels.climbed, published))
+    return total_losses(attributes, recoding.classes.sizes, encoded.rows)
+
+
+def total_losses(attributes: list[PublishedAttribute], sizes: IntArray, rows: int) -> Utility:
+    """Add up the losses of attributes that are published this way, in classes of these sizes, of so many rows."""
+    suppressed = rows - int(sizes.sum())
+    losses = {one.attribute.name: _attribute_loss(one, suppressed, rows) for one in attributes}
+    weights = np.array([one.attribute.weight for one in attributes])
+    heights = weights * [one.attribute.hierarchy.height for one in attributes]
+    bits = weights * [_entropy_bits(one.attribute.frequencies) for one in attributes]
+    parts = list(losses.values())
+    distortions = [part.distortion for part in parts]
+    return Utility(
+        distortion_ratio=_weighted_mean(distortions, heights),
+        ncp=_weighted_mean([part.ncp for part in parts], weights),
+        precision=1.0 - _weighted_mean(distortions, weights),
+        entropy=_weighted_mean([part.entropy for part in parts], bits),
+        discernibility=int((sizes**2).sum()) + suppressed * rows,
+        average_class_size=float(sizes.mean()),
+        suppressed_rows=suppressed,
+        suppressed_cells=sum(part.suppressed_cells for part in parts),
+        attributes=losses,
+    )
+
+
+def _count_covered_rows(attribute: QuasiIdentifier, labels: Labels, rows: IntArray) -> IntArray:
+    """Count the rows of the whole table that each label covers.
+
+    A label that is a number and lost something is a mean, and covers what is between the values it is the mean of.
+    """
+    covered, loss, _ = loss_arrays(find_losses(attribute, labels.texts, labels.level))
+    means = (loss == 0) & (labels.loss > 0)
+    if not means.any():
+        return covered
+    values, label_of = attribute.column.codes.take(rows), labels.codes.take(rows)
+    return np.where(means, count_rows_between(attribute, values, label_of, len(covered)), covered)
+
+
+def _attribute_loss(one: PublishedAttribute, suppressed: int, rows: int) -> AttributeLoss:
+    height, published = one.attribute.hierarchy.height, one.published_rows
+    return AttributeLoss(
+        ncp=float((published * one.loss).sum() + suppressed) / rows,
+        distortion=float((published * one.climbed).sum() / height + suppressed) / rows,
+        entropy=_entropy_loss(one, rows),
+        suppressed_cells=int(published[one.climbed >= height].sum()) + suppressed,
+        exact_cells=int(published[one.climbed == 0].sum()),
+        labels=int(np.count_nonzero(published)),
+    )
+
+
+def _entropy_loss(one: PublishedAttribute, rows: int) -> float:
+    """Compute one minus the share of bits left: log2(n / N(label)) for each published row."""
+    before = _entropy_bits(one.attribute.frequencies)
+    if before == 0:
+        return 0.0
+    used = one.published_rows > 0
+    left = float((one.published_rows[used] * np.log2(rows / one.covered_rows[used])).sum()) / rows
+    return max(0.0, 1.0 - left / before)  # rounding may put it below nothing
+
+
+def _entropy_bits(frequencies: IntArray) -> float:
+    shares = frequencies[frequencies > 0] / frequencies.sum()
+    return float(-(shares * np.log2(shares)).sum())
+
+
+def _weighted_mean(parts: list[float], weights: Any) -> float:
+    return float(np.average(parts, weights=weights)) if np.sum(weights) > 0 else 0.0

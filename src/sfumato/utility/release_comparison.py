@@ -1,0 +1,129 @@
+"""A release beside its original: what its files lost, and how far answers to queries from them are off."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from sfumato.encode import EncodedTable, encode
+from sfumato.errors import DataError, InputError, did_you_mean, listing
+from sfumato.labels.covered_values import unknown_labels
+from sfumato.labels.label_loss import find_losses, loss_arrays
+from sfumato.policy import Policy
+from sfumato.split import TwoTables, tables_from_files
+from sfumato.split.two_tables import NAME_THE_ORIGINAL, check_row_count, codes_in_original
+from sfumato.table import read_table
+from sfumato.utility.information_loss import PublishedAttribute, Utility, total_losses
+from sfumato.utility.query_error import (
+    QueryErrors,
+    QueryProgress,
+    Workload,
+    draw_queries,
+    estimator_from_labels,
+    estimator_from_tables,
+    measure_query_errors,
+    read_tables_of_labels,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseComparison:
+    """A release as its files have it (`after`), beside the table that it was made from (`before`).
+
+    `split` says that it is two tables; `levels` are the levels of columns whose labels are all of one, and `entries`
+    what the data dictionary has of each column.
+    """
+
+    before: EncodedTable
+    after: TwoTables
+    policy: Policy
+    levels: Mapping[str, int]
+    entries: Mapping[str, Mapping[str, Any]]
+    split: bool
+
+    @classmethod
+    def read(cls, public: Path, manifest: Mapping[str, Any], original: Path, *, policy: Policy) -> Self:
+        """Read the files of a release, whose manifest was checked for form, and its original."""
+        _check_columns(manifest, policy)
+        before, split = encode(read_table(original, policy), policy), "nss" in manifest
+        if split:
+            after = tables_from_files(public, manifest)
+        else:
+            after = read_tables_of_labels(public / manifest["table"], manifest)
+        entries = {column["name"]: column for column in manifest["columns"]}
+        levels = {name: entry["level"] for name, entry in entries.items() if "level" in entry}
+        return cls(before, after, policy, dict.fromkeys(before.names, 0) if split else levels, entries, split)
+
+    def utility(self) -> Utility:
+        """Measure the losses of the published table."""
+        columns, published = {column.name: column for column in self.after.quasi}, []
+        for attribute in self.before.quasi:
+            column, level = columns[attribute.name], self.levels.get(attribute.name)
+            losses = find_losses(attribute, column.texts, level, form=self.policy.publish.ranges)
+            unknown = [text for text, loss in zip(column.texts, losses, strict=True) if loss is None]
+            if unknown:
+                raise unknown_labels(attribute.name, unknown)
+            rows = np.bincount(column.codes, minlength=column.width)
+            published.append(PublishedAttribute(attribute, *loss_arrays(losses), published_rows=rows))
+        self._check_original()
+        return total_losses(published, self.after.sizes, self.before.rows)
+
+    def queries(
+        self, workload: Workload, sensitive: str | None = None, *, progress: QueryProgress | None = None
+    ) -> QueryErrors:
+        """Measure the errors of a workload; `sensitive` is the column asked of, see `queried_column`."""
+        self._check_original()
+        name = queried_column(self.policy, sensitive)
+        sample = draw_queries(self.before, name, workload, progress=progress)
+        if self.split:
+            estimator = estimator_from_tables(self.after, self.before, name)
+        else:
+            estimator = estimator_from_labels(self.after, self.before, name, levels=self.levels, entries=self.entries)
+        return measure_query_errors(sample, estimator, progress=progress)
+
+    def _check_original(self) -> None:
+        """Refuse a table that the release was not made from, as far as rows and sensitive values tell."""
+        check_row_count(self.after.rows, self.before.rows)
+        for name, bag in self.after.bags.items():
+            published = np.bincount(bag.value, weights=bag.count, minlength=len(bag.domain.values))
+            column = self.before.sensitive[name]
+            codes = codes_in_original(bag.domain.values, column)
+            if (published > np.bincount(column.codes, minlength=column.width)[codes]).any():
+                raise DataError(
+                    f"column '{name}' of the release holds a value more often than the original does; "
+                    f"{NAME_THE_ORIGINAL}"
+                )
+
+
+def queried_column(policy: Policy, name: str | None = None) -> str:
+    """Choose the sensitive column that queries ask of: `name`, or the first that a requirement is about, or the first.
+
+    A name that is no sensitive column is refused.
+    """
+    sensitive = [column.name for column in policy.sensitive]
+    if not sensitive:
+        raise InputError("queries ask of a sensitive column, and the policy has none; leave queries out")
+    if name is not None and name not in sensitive:
+        hint = did_you_mean(name, sensitive)
+        raise InputError(f"'{name}' is no sensitive column of the policy, which has {listing(sensitive)}{hint}")
+    looked_at = [column for model in policy.privacy for column in model.looks_at if column in sensitive]
+    return name or next(iter([*looked_at, *sensitive]))
+
+
+def _check_columns(manifest: Mapping[str, Any], policy: Policy) -> None:
+    """Refuse a policy of another release; and means, which do not say what values they cover."""
+    roles = {(column["name"], column["role"]) for column in manifest["columns"]}
+    mine = [column for column in (*policy.quasi, *policy.sensitive) if (column.name, str(column.role)) not in roles]
+    if mine:
+        raise InputError(
+            f"the release has no {mine[0].role} column '{mine[0].name}', which the policy has; give the policy that "
+            "it was made with"
+        )
+    means = [column["name"] for column in manifest["columns"] if column.get("form") == "means"]
+    if means:
+        raise InputError(
+            f"means do not tell what they stand for, so the loss of {listing(means)} cannot be measured from the file; "
+            "it was measured when the release was made: see utility in private/audit.json"
+        )
