@@ -46,7 +46,7 @@ def test_a_line_is_chosen_later_without_running_again(
 ) -> None:
     """`--from` writes the policy of any line of a comparison that was made before."""
     runs("compare", project, "--algorithms", "mondrian,optimal", "--set", "k=2,3,5,9", "--out", "kept")
-    monkeypatch.setattr("sfumato.compare.run.prepare", None)
+    monkeypatch.setattr("sfumato.compare.comparison.prepare", None)
     found = runs("compare", project, "--from", "kept", "--choose", "7", "--write", "seven.toml", "--json")
     assert json.loads(found.out) == {"chosen": {"line": 7, "policy": "seven.toml"}}
     assert "k = 5 " in Path("seven.toml").read_text()
@@ -120,7 +120,7 @@ def test_what_is_there_stays_unless_told(runs: Runs, project: Path) -> None:
 
 SLOW = """
 import sys, time
-import sfumato.compare.run as running
+import sfumato.compare.comparison as running
 
 calls, prepare = [], running.prepare
 
@@ -170,7 +170,7 @@ def test_interrupted_before_the_first_line_it_writes_nothing(
     def stopped(*arguments: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sfumato.compare.run.prepare", stopped)
+    monkeypatch.setattr("sfumato.compare.comparison.prepare", stopped)
     found = runs("compare", project)
     assert found.code == 130
     assert found.sentence == "stopped before the first line was done; nothing was written"

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from sfumato.cli import main, printing
 from sfumato.errors import InputError
-from sfumato.ledger import Ledger, candidate
+from sfumato.ledger import Ledger, candidate_release
 from sfumato.ledger import ledger as inside
 
 WARM = (printing,)  # imported before the first fork
@@ -89,11 +89,11 @@ def unlocked(folder: Path, number: int) -> dict[str, Any]:
     at = time.monotonic() + 0.2
 
     def work(place: int) -> int:
-        vars(inside)["locked"] = contextlib.nullcontext
+        vars(inside)["writer_lock"] = contextlib.nullcontext
         one = Ledger.open(folder / "ledger")
         time.sleep(max(at - time.monotonic(), 0))
         for name in names[place]:
-            one.finish(one.reserve(folder / name, one.earlier(name), name=name).number)
+            one.finish(one.reserve(folder / name, one.snapshot(name), name=name).number)
         return 0
 
     children = [forked(partial(work, place)) for place in range(number)]
@@ -104,7 +104,7 @@ def race(folder: Path, number: int) -> dict[str, Any]:
     """So many processes that saw the same ledger, and reserve at once; tells who was let in."""
     stages = [alike(folder, f"stage-{place}") for place in range(number)]
     ledger = Ledger.open(folder / "ledger")
-    seen = ledger.earlier("p")
+    seen = ledger.snapshot("p")
 
     def reserve(stage: Path) -> int:
         try:
@@ -165,7 +165,7 @@ def stepped(folder: Path, name: str, last: int) -> int:
             if left < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    candidate.Candidate.check = lambda self: sys.addaudithook(watch)  # type: ignore[method-assign]
+    candidate_release.CandidateRelease.check = lambda self: sys.addaudithook(watch)  # type: ignore[method-assign]
     Ledger.open(folder / "ledger").add(folder / name)
     return 0
 

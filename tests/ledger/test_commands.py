@@ -47,7 +47,7 @@ def test_json(runs: Runs, makes: Makes) -> None:
 def test_what_is_wrong_is_said(runs: Runs, ledger: Ledger, makes: Makes) -> None:
     """A check that finds something ends with 1 and says what, for people and for programs."""
     folder = ledger.add(makes("spring")).folder
-    ledger.reserve(makes("stage"), ledger.earlier(), name="next")
+    ledger.reserve(makes("stage"), ledger.snapshot(), name="next")
     shutil.rmtree(folder / "private")
     told = runs("ledger", "check", ledger.folder)
     assert told.code == 1

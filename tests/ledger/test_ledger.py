@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sfumato.errors import InputError, NotVerified, OutputError
-from sfumato.ledger import Ledger, database, lock
+from sfumato.ledger import Ledger, event_chain, stored_copies
 
 Makes = Callable[..., Path]
 Saves = Callable[..., Path]
@@ -190,9 +190,12 @@ def test_place_that_cannot_be_written(ledger: Ledger, makes: Makes, monkeypatch:
 
 def test_waits_for_others_and_not_for_ever(ledger: Ledger, makes: Makes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever finds another writer waits, and says so if that takes too long."""
-    monkeypatch.setattr(lock, "PATIENCE", 0.05)
+    monkeypatch.setattr(stored_copies, "PATIENCE", 0.05)
     release = makes("spring")
-    with lock.locked(ledger.folder / "objects"), pytest.raises(OutputError, match="others have kept it busy"):
+    with (
+        stored_copies.writer_lock(ledger.folder / "objects"),
+        pytest.raises(OutputError, match="others have kept it busy"),
+    ):
         ledger.add(release)
     assert ledger.add(release).number == 1
 
@@ -220,7 +223,7 @@ def test_errors_of_the_database(ledger: Ledger, code: int, words: str) -> None:
     """Whatever the database refuses is a sentence that names the ledger and quotes nothing of it."""
     error = sqlite3.OperationalError("Person 7 in /a/file")
     error.sqlite_errorcode = code
-    with pytest.raises(InputError, match=words) as raised, database.writing(ledger.folder):
+    with pytest.raises(InputError, match=words) as raised, event_chain.write_database(ledger.folder):
         raise error
     assert str(ledger.folder) in str(raised.value)
     assert "Person" not in str(raised.value)

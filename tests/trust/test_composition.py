@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.attack.intersect import intersect
 from sfumato.datasets import hospital, hospital_policy
 from sfumato.errors import Infeasible
-from sfumato.ledger import Ledger, publication
+from sfumato.ledger import Ledger, make_recorded_release
 from sfumato.policy import Policy, load
 
 
@@ -47,9 +47,9 @@ def test_trust_17_a_ledger_keeps_people_from_being_exposed(tmp_path: Path) -> No
     folders = [sf.anonymize(rows, way).save(tmp_path / f"free{i}") for i, way in enumerate(ways)]
     assert intersect(folders, rows, column="illness").columns["illness"].added > 0
     ledger = Ledger.create(tmp_path / "ledger")
-    publication(ledger, ways[0], population=None, name="first").save(tmp_path / "first")
+    make_recorded_release(ledger, ways[0], population=None, name="first").save(tmp_path / "first")
     with pytest.raises(Infeasible, match="joined with release 1, 'first', the release breaks what was promised then"):
-        publication(ledger, ways[1], population=None, name="second")
-    publication(ledger, diverse(tmp_path), population=None, name="third").save(tmp_path / "third")
+        make_recorded_release(ledger, ways[1], population=None, name="second")
+    make_recorded_release(ledger, diverse(tmp_path), population=None, name="third").save(tmp_path / "third")
     both = intersect([tmp_path / "first", tmp_path / "third"], rows, column="illness")
     assert both.columns["illness"].exposed == 0

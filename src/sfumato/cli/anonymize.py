@@ -46,10 +46,12 @@ def anonymize(
             made.save(out, force=force)
             release, told = made, made.warnings
         else:
-            from sfumato.ledger import Ledger, publication
+            from sfumato.ledger import Ledger, make_recorded_release
 
             called = out.resolve().name if name is None else name
-            recorded = publication(Ledger.open(ledger), rules, population=population, name=called, progress=bar)
+            recorded = make_recorded_release(
+                Ledger.open(ledger), rules, population=population, name=called, progress=bar
+            )
             recorded.save(out, force=force)
             release, told = recorded.release, recorded.warnings
     show_release(release, out, as_json=as_json)

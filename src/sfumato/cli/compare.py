@@ -8,7 +8,9 @@ import typer
 from sfumato.errors import Infeasible, InputError, SfumatoError, Stopped
 
 if TYPE_CHECKING:
-    from sfumato.compare import Comparison
+    from rich.table import Table
+
+    from sfumato.compare import Comparison, RunFigures, RunOutcome
 
 
 def compare(
@@ -38,107 +40,49 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Run a policy with several algorithms and parameters; draw loss against risk and time, and name the knee."""
-    from sfumato.cli.watching import watching
+    from sfumato.cli.line_progress import line_progress
     from sfumato.compare import compare as run
-    from sfumato.compare.chosen import check_written
-    from sfumato.compare.saved import check_out
-    from sfumato.compare.settings import parsed
+    from sfumato.compare.comparison_folder import check_comparison_folder, read_line, save_comparison
+    from sfumato.compare.policy_writer import check_policy_target, write_chosen_policy
 
-    number = _number(choose)
+    number = _line_number(choose)
     if write is not None:
-        check_written(write, policy, force=force)
+        check_policy_target(write, policy, force=force)
     elif done is not None or number is not None:
         raise InputError("a line is chosen to be written; name the file with --write")
-    if done is not None:
-        _check_alone(algorithms, settings, data, seed, risk != "highest", out)
-        _write_earlier(done, number, policy, write or Path(), as_json=as_json)
+    if done is not None and write is not None:
+        _check_nothing_varies(algorithms, settings, data, seed, risk != "highest", out)
+        line, table = read_line(done, number, policy)
+        write_chosen_policy(policy, line, write, data=table)
+        _show_written(line, write, as_json=as_json)
         return
-    out = _free(force=force) if out is None else out
-    check_out(out, force=force)
-    with watching("comparing", "lines", quiet=as_json) as watch:
-        found = run(
+    out = _free_folder(force=force) if out is None else out
+    check_comparison_folder(out, force=force)
+    with line_progress("comparing", "lines", quiet=as_json) as watch:
+        comparison = run(
             policy,
             data,
             algorithms=None if algorithms is None else [name.strip() for name in algorithms.split(",")],
-            settings=_settings([parsed(text) for text in settings or []]),
+            settings=_parse_settings(settings or []),
             seed=seed,
             risk=risk,
             watch=watch,
         )
-    if not found.outcomes:
+    if not comparison.outcomes:
         raise Stopped("stopped before the first line was done; nothing was written")
-    refusal = _refusal(found, out, write, number)
-    _keep(found, out, policy, data, None if refusal else write, number, as_json=as_json)
+    refusal = _refusal(comparison, out, write, number)
+    save_comparison(comparison, out, policy, data)
+    chosen = None
+    if write is not None and refusal is None:
+        line = comparison.line(number)
+        write_chosen_policy(policy, line, write, data=data)
+        chosen = (line, write)
+    _show(comparison, out, chosen, as_json=as_json)
     if refusal is not None:
         raise refusal
 
 
-def _write_earlier(done: Path, number: int | None, policy: Path, write: Path, *, as_json: bool) -> None:
-    """Write the policy of a line of a comparison that was made before."""
-    from sfumato.cli.compared import show_written
-    from sfumato.compare.chosen import write_chosen
-    from sfumato.compare.saved import line_of
-
-    kept, table = line_of(done, number, policy)
-    write_chosen(policy, kept, write, data=table)
-    show_written(kept, write, as_json=as_json)
-
-
-def _keep(
-    found: "Comparison",
-    out: Path,
-    policy: Path,
-    data: Path | None,
-    write: Path | None,
-    number: int | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Keep page and figures, write the chosen policy where one is asked for, and show the lines."""
-    from sfumato.cli.compared import show_comparison
-    from sfumato.compare.chosen import write_chosen
-    from sfumato.compare.saved import save
-
-    save(found, out, policy, data)
-    line = None if write is None else found.line(number)
-    if line is not None and write is not None:
-        write_chosen(policy, line, write, data=data)
-    show_comparison(found, out, write, line, as_json=as_json)
-
-
-def _free(*, force: bool) -> Path:
-    """Where a comparison goes that nobody has named: beside those that are there, since each took its time."""
-    place, number = Path("comparison"), 1
-    while place.exists() and not force:
-        number += 1
-        place = Path(f"comparison-{number}")
-    return place
-
-
-def _refusal(found: "Comparison", out: Path, write: Path | None, number: int | None) -> SfumatoError | None:
-    """What is to be said in the end where not all that was asked for could be done; what was done is kept."""
-    if found.stopped:
-        had = f"{len(found.outcomes)} of {found.planned} lines are in {out / 'compare.html'} and compare.json"
-        return Stopped(f"stopped; {had}{', and no policy was written' if write else ''}")
-    if not found.measured:
-        return Infeasible(f"no line came to a release, the first because {found.outcomes[0].reason}")
-    try:
-        if write is not None:
-            found.line(number)
-    except InputError as error:
-        way = f"choose a line with sfumato compare POLICY --from {out} --choose N --write {write}"
-        return InputError(f"{write} was not written. {error}: {way}")
-    return None
-
-
-def _check_alone(*given: object) -> None:
-    """Refuse what would change what was run already."""
-    if any(each is not None and each is not False and each != [] for each in given):
-        way = "leave --algorithms, --set, --data, --seed, --risk and --out out"
-        raise InputError(f"--from runs nothing, so that nothing can be changed in it; {way}")
-
-
-def _number(choose: str) -> int | None:
+def _line_number(choose: str) -> int | None:
     if choose == "knee":
         return None
     if not choose.isdecimal() or int(choose) < 1:
@@ -146,9 +90,117 @@ def _number(choose: str) -> int | None:
     return int(choose)
 
 
-def _settings(given: list[tuple[str, tuple[object, ...]]]) -> dict[str, Any]:
-    names = [name for name, _ in given]
+def _check_nothing_varies(*given: object) -> None:
+    """Refuse options that would change what was run already."""
+    if any(option is not None and option is not False and option != [] for option in given):
+        way = "leave --algorithms, --set, --data, --seed, --risk and --out out"
+        raise InputError(f"--from runs nothing, so that nothing can be changed in it; {way}")
+
+
+def _parse_settings(texts: list[str]) -> dict[str, Any]:
+    from sfumato.compare.settings import parse_setting
+
+    settings = [parse_setting(text) for text in texts]
+    names = [name for name, _ in settings]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"--set {name} stands twice; give all its values in one")
-    return dict(given)
+    return dict(settings)
+
+
+def _free_folder(*, force: bool) -> Path:
+    """Find a folder for a comparison that nobody has named: beside those that are there, since each took its time."""
+    place, number = Path("comparison"), 1
+    while place.exists() and not force:
+        number += 1
+        place = Path(f"comparison-{number}")
+    return place
+
+
+def _refusal(comparison: "Comparison", out: Path, write: Path | None, number: int | None) -> SfumatoError | None:
+    """Say in the end what could not be done of what was asked for; what was done is kept."""
+    if comparison.stopped:
+        had = f"{len(comparison.outcomes)} of {comparison.planned} lines are in {out / 'compare.html'} and compare.json"
+        return Stopped(f"stopped; {had}{', and no policy was written' if write else ''}")
+    if not comparison.measured:
+        return Infeasible(f"no line came to a release, the first because {comparison.outcomes[0].reason}")
+    try:
+        if write is not None:
+            comparison.line(number)
+    except InputError as error:
+        way = f"choose a line with sfumato compare POLICY --from {out} --choose N --write {write}"
+        return InputError(f"{write} was not written. {error}: {way}")
+    return None
+
+
+def _show(comparison: "Comparison", folder: Path, chosen: "tuple[RunOutcome, Path] | None", *, as_json: bool) -> None:
+    """Print the lines, the front, where the page is, and which line was written where."""
+    from sfumato.cli.printing import console_of, print_json
+
+    if as_json:
+        print_json({"comparison": str(folder), **comparison.as_json(), **(_chosen_json(*chosen) if chosen else {})})
+        return
+    console = console_of()
+    console.print(_line_table(comparison))
+    for reason, lines in comparison.failures.items():
+        console.print(f"no release: {', '.join(map(str, lines))}: {reason}", soft_wrap=True)
+    for front in comparison.fronts:
+        console.print(front.summary, soft_wrap=True)
+    console.print(f"open  {folder / 'compare.html'} (private: it tells of rows that are not published)", soft_wrap=True)
+    if chosen is not None:
+        _show_written(*chosen, as_json=False)
+
+
+def _show_written(line: "RunOutcome", path: Path, *, as_json: bool) -> None:
+    """Print which line was written, and where."""
+    from sfumato.cli.printing import console_of, print_json
+
+    if as_json:
+        print_json(_chosen_json(line, path))
+        return
+    settings = ", ".join(part for part in (line.algorithm, line.settings_text) if part)
+    console_of().print(f"wrote {path}: line {line.number} ({settings})", soft_wrap=True)
+
+
+def _chosen_json(line: "RunOutcome", path: Path) -> dict[str, Any]:
+    return {"chosen": {"line": line.number, "policy": str(path)}}
+
+
+def _line_table(comparison: "Comparison") -> "Table":
+    """List loss, risk and time of each line; front and knee are marked."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Column, Table
+
+    from sfumato.compare.comparison import setting_text
+
+    split = any(line.figures and line.figures.tie_lost is not None for line in comparison.outcomes)
+    names = list(comparison.outcomes[0].settings)
+    figures = ("loss", "highest", "average", "out", "s")
+    table = Table(
+        "",
+        *[Column(name, overflow="fold") for name in ("algorithm", *names)],
+        *[Column(name, justify="right") for name in figures],
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    on_front = {line.number for front in comparison.fronts for line in front.lines}
+    knees = {front.knee for front in comparison.fronts}
+    for line in comparison.outcomes:
+        mark = "◆" if line.number in knees else "•" if line.number in on_front else ""
+        settings = map(setting_text, line.settings.values())
+        table.add_row(f"{line.number}{mark}", line.algorithm, *settings, *_cells(line.figures))
+    table.caption = f"loss: {'NCP, or the tie lost where two tables are published' if split else 'NCP'}; "
+    table.caption += "highest and average prosecutor risk; rows left out; seconds; • front, ◆ knee"
+    return table
+
+
+def _cells(figures: "RunFigures | None") -> list[str]:
+    if figures is None:
+        return ["–"] * 5
+    return [
+        f"{figures.loss:.1%}",
+        f"{figures.highest:.2%}",
+        f"{figures.average:.2%}",
+        f"{figures.suppressed:,}",
+        f"{figures.total:.2f}",
+    ]

@@ -8,7 +8,10 @@ import typer
 from sfumato.errors import InputError, OutputError, Stopped
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from sfumato.compare import Dimensions
+    from sfumato.compare.dimensions_curse import DimensionRelease
 
 
 def dimensions(
@@ -24,26 +27,30 @@ def dimensions(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Add quasi-identifiers one by one, and show how the risk of the raw table and the loss of a release grow."""
-    from sfumato.cli.dimensions_shown import show_dimensions
-    from sfumato.cli.watching import watching
+    from sfumato.cli.line_progress import line_progress
     from sfumato.compare import dimensions as run
+    from sfumato.compare.dimensions_curse import dimensions_drawing, dimensions_page
+    from sfumato.compare.output_files import check_file, write_file
 
-    ks = None if k is None else _whole(k)
+    ks = None if k is None else _parse_ks(k)
+    drawing = out is not None and out.suffix.lower() == ".svg"
     if out is not None:
-        _check_out(out, force=force)
-    with watching("adding", "columns", quiet=as_json) as watch:
-        found = run(policy, data, k=ks, algorithm=algorithm, order=order, watch=watch)
-    if not found.levels:
+        if not drawing and out.suffix.lower() != ".html":
+            raise OutputError(f"{out} is neither a page nor a drawing; name a file that ends in .html or .svg")
+        check_file(out, "--out", force=force)
+    with line_progress("adding", "columns", quiet=as_json) as watch:
+        measured = run(policy, data, k=ks, algorithm=algorithm, order=order, watch=watch)
+    if not measured.levels:
         raise Stopped("stopped before the first column was done; nothing was written")
     if out is not None:
-        _write(found, out)
-    show_dimensions(found, out, as_json=as_json)
-    if found.stopped:
+        write_file(out, dimensions_drawing(measured) if drawing else dimensions_page(measured), private=True)
+    _show(measured, out, as_json=as_json)
+    if measured.stopped:
         kept = f", and kept in {out}" if out else ""
-        raise Stopped(f"stopped; {len(found.levels)} of {found.planned} columns are shown{kept}")
+        raise Stopped(f"stopped; {len(measured.levels)} of {measured.planned} columns are shown{kept}")
 
 
-def _whole(text: str) -> list[int]:
+def _parse_ks(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",")]
     wrong = [part for part in parts if not part.isdecimal() or int(part) < 1]
     if wrong:
@@ -51,16 +58,50 @@ def _whole(text: str) -> list[int]:
     return list(dict.fromkeys(int(part) for part in parts))
 
 
-def _check_out(out: Path, *, force: bool) -> None:
-    from sfumato.compare.files import check_file
+def _show(measured: "Dimensions", written: Path | None, *, as_json: bool) -> None:
+    """Print risk and loss by number of quasi-identifiers."""
+    from sfumato.cli.printing import console_of, print_json
+    from sfumato.page.words import plural
 
-    if out.suffix.lower() not in {".html", ".svg"}:
-        raise OutputError(f"{out} is neither a page nor a drawing; name a file that ends in .html or .svg")
-    check_file(out, "--out", force=force)
+    if as_json:
+        print_json(measured.as_json() | ({"written": str(written)} if written else {}))
+        return
+    console = console_of()
+    console.print(_level_table(measured))
+    for level in measured.levels:
+        for release in level.releases:
+            if not release.figures:
+                k = "" if release.k is None else f", k = {release.k:,}"
+                console.print(f"{plural(level.number, 'column')}{k}: no release: {release.reason}", soft_wrap=True)
+    console.print("private: these are figures of rows that are not published", soft_wrap=True)
+    if written is not None:
+        console.print(f"open  {written}", soft_wrap=True)
 
 
-def _write(found: "Dimensions", out: Path) -> None:
-    from sfumato.compare.dimensions_page import drawing, page
-    from sfumato.compare.files import write_file
+def _level_table(measured: "Dimensions") -> "Table":
+    from rich.table import Column, Table
 
-    write_file(out, drawing(found) if out.suffix.lower() == ".svg" else page(found), private=True)
+    from sfumato.page.words import percent
+
+    heads = ("alone", "risk", "k", "loss", "cube", "dist.", "class", "s")
+    table = Table("", Column("added", overflow="fold"), *[Column(head, justify="right") for head in heads])
+    for level in measured.levels:
+        raw = [percent(level.raw.unique_share), percent(level.raw.average)]
+        for place, release in enumerate(level.releases):
+            first = [str(level.number), level.column, *raw] if place == 0 else [""] * 4
+            table.add_row(*first, *_cells(release))
+    table.caption = "raw: rows alone in their class, average risk; released: loss, the share of each range that a "
+    table.caption += "cube of k rows covers, distortion ratio, rows a class, seconds"
+    return table
+
+
+def _cells(release: "DimensionRelease") -> list[str]:
+    from sfumato.page.words import percent
+
+    k = "" if release.k is None else f"{release.k:,}"
+    cube = "" if release.cube is None else percent(release.cube)
+    figures = release.figures
+    if figures is None:
+        return [k, "–", cube, "–", "–", "–"]
+    distortion, size = percent(figures.distortion_ratio), f"{figures.average_class_size:,.1f}"
+    return [k, percent(figures.loss), cube, distortion, size, f"{figures.total:.2f}"]

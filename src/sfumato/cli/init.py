@@ -38,26 +38,28 @@ def init(
 
 
 def _show(proposal: "Proposal", files: list[Path]) -> None:
-    """The profile, what was written, and what to do next."""
+    """Print the profile, what was written, and what to do next."""
+    import shlex
+
     from sfumato.cli.printing import console_of
     from sfumato.page.words import percent, plural
 
     console, draft = console_of(), proposal.draft
-    console.print(_profile(proposal))
+    console.print(_column_table(proposal))
     quasi = sum(column.entry["role"] == "quasi" for column in draft.columns)
     share = percent(draft.unique / draft.profile.rows)
-    found = f"{plural(draft.profile.rows, 'row')}; {plural(quasi, 'quasi-identifier')} single out {share} of them"
-    console.print(f"{found} as they are")
+    rows = plural(draft.profile.rows, "row")
+    console.print(f"{rows}; {plural(quasi, 'quasi-identifier')} single out {share} of them as they are")
     for entry in draft.requirements:
         keys = ", ".join(f"{key} = {value}" for key, value in entry.content.items() if key != "model")
         console.print(f"promise  {entry.content['model']} ({keys})", soft_wrap=True)
     beside = f" and {plural(len(files) - 1, 'hierarchy', 'hierarchies')} beside it" if len(files) > 1 else ""
     console.print(f"wrote    {files[0]}{beside}", soft_wrap=True)
     console.print(f"look at  {plural(proposal.decisions, 'decision')} marked 'check:' in it", soft_wrap=True)
-    console.print(f"next     sfumato anonymize {_shell(files[0])}", soft_wrap=True)
+    console.print(f"next     sfumato anonymize {shlex.quote(str(files[0]))}", soft_wrap=True)
 
 
-def _profile(proposal: "Proposal") -> "Table":
+def _column_table(proposal: "Proposal") -> "Table":
     from rich.table import Table
 
     table = Table("column", "type", "values", "missing", "role", "why")
@@ -67,15 +69,6 @@ def _profile(proposal: "Proposal") -> "Table":
     for column in proposal.draft.columns:
         values, mark = column.facts.values, " (check)" if column.check else ""
         cells = (str(column.facts.kind), f"{values.distinct:,}", f"{values.missing:,}", column.entry["role"])
-        table.add_row(_printable(column.facts.name), *cells, column.guess.short_reason + mark)
+        name = "".join(letter if letter.isprintable() else "�" for letter in column.facts.name)
+        table.add_row(name, *cells, column.guess.short_reason + mark)
     return table
-
-
-def _printable(name: str) -> str:
-    return "".join(one if one.isprintable() else "�" for one in name)
-
-
-def _shell(path: Path) -> str:
-    import shlex
-
-    return shlex.quote(str(path))

@@ -8,7 +8,7 @@ import typer
 from sfumato.errors import InputError
 
 if TYPE_CHECKING:
-    from sfumato.ledger import Checked, Entry
+    from sfumato.ledger import Entry, LedgerCheck
 
 app = typer.Typer(
     help="Record each release with its policy, so that the next one can take account of all before it.",
@@ -52,9 +52,9 @@ def add(
     from sfumato.cli.printing import warn
     from sfumato.ledger import Ledger
 
-    entry = Ledger.open(folder).add(release, name=name, population=population, previous=_files(previous or []))
-    said = f"{entry.called}, of the population '{entry.population}', is recorded: {entry.rows:,} rows"
-    _print({"ledger": str(folder)} | entry.as_json(), said, as_json)
+    entry = Ledger.open(folder).add(release, name=name, population=population, previous=_parse_files(previous or []))
+    sentence = f"{entry.title}, of the population '{entry.population}', is recorded: {entry.rows:,} rows"
+    _print({"ledger": str(folder)} | entry.as_json(), sentence, as_json)
     if entry.policy is None:
         warn(f"{release} has no private part, so the ledger does not know the policy of this release")
 
@@ -68,7 +68,7 @@ def list_(folder: _Folder, population: _Population = None, as_json: _Json = Fals
     if as_json:
         _print({"ledger": str(folder), "entries": [entry.as_json() for entry in entries]}, "", as_json)
     else:
-        _show(entries)
+        _show_entries(entries)
 
 
 @app.command("check")
@@ -76,16 +76,16 @@ def check(folder: _Folder, population: _Population = None, as_json: _Json = Fals
     """Check the chain, every copy and every promise; exit 0 if all is well, 1 if it is not."""
     from sfumato.ledger import Ledger
 
-    found = Ledger.open(folder).check(population)
+    result = Ledger.open(folder).check(population)
     if as_json:
-        _print(found.as_json(), "", as_json)
+        _print(result.as_json(), "", as_json)
     else:
-        _tell(found)
-    raise typer.Exit(0 if found.sound else 1)
+        _show_check(result)
+    raise typer.Exit(0 if result.sound else 1)
 
 
-def _files(given: list[str]) -> dict[str, Path]:
-    """The files of earlier releases by name."""
+def _parse_files(given: list[str]) -> dict[str, Path]:
+    """Read the files of earlier releases by name."""
     parts = [text.partition("=") for text in given]
     for text, (name, _, file) in zip(given, parts, strict=True):
         if not name or not file:
@@ -102,7 +102,7 @@ def _print(content: dict[str, Any], sentence: str, as_json: bool) -> None:
         console_of().print(sentence, soft_wrap=True)
 
 
-def _show(entries: "tuple[Entry, ...]") -> None:
+def _show_entries(entries: "tuple[Entry, ...]") -> None:
     from rich.table import Column, Table
 
     from sfumato.cli.printing import console_of
@@ -115,7 +115,7 @@ def _show(entries: "tuple[Entry, ...]") -> None:
     table = Table(number, name, population, "recorded (UTC)", rows, promise, "state")
     for entry in entries:
         recorded = entry.recorded[:19].replace("T", " ")
-        promised = "\n".join(map(_short, entry.promise))
+        promised = "\n".join(map(_requirement_text, entry.promise))
         figures = (recorded, f"{entry.rows:,}", promised, entry.state)
         table.add_row(str(entry.number), entry.name, entry.population, *figures)
     console_of().print(table)
@@ -123,21 +123,21 @@ def _show(entries: "tuple[Entry, ...]") -> None:
         console_of().print("publishing: counts as published; sfumato ledger check tells how to finish it")
 
 
-def _short(rule: Any) -> str:
-    """A requirement by its name and its figures.
+def _requirement_text(rule: Any) -> str:
+    """Write a requirement as its name and its figures.
 
-    >>> _short({"model": "alpha-k-anonymity", "k": 5, "alpha": 0.5, "column": "illness", "refined": False})
+    >>> _requirement_text({"model": "alpha-k-anonymity", "k": 5, "alpha": 0.5, "column": "illness", "refined": False})
     'alpha-k-anonymity k = 5, alpha = 0.5'
     """
     figures = {key: value for key, value in rule.items() if type(value) in {int, float}}
     return " ".join([rule["model"], ", ".join(f"{key} = {value}" for key, value in figures.items())]).rstrip()
 
 
-def _tell(found: "Checked") -> None:
+def _show_check(result: "LedgerCheck") -> None:
     from sfumato.cli.printing import console_of
 
     console = console_of()
-    for problem in found.problems:
+    for problem in result.problems:
         console.print(f"✗ {problem}", style="red", soft_wrap=True)
-    word = "the ledger is sound" if found.sound else "the ledger is not sound"
-    console.print(f"releases checked: {found.entries:,}; {word}; its last hash is {found.head}", soft_wrap=True)
+    word = "the ledger is sound" if result.sound else "the ledger is not sound"
+    console.print(f"releases checked: {result.entries:,}; {word}; its last hash is {result.head}", soft_wrap=True)

@@ -20,10 +20,10 @@ from sfumato.cli import (
     dimensions,
     init,
     ledger,
-    policy_schema,
     query,
     reproduce,
     risk,
+    schema,
     utility,
     verify,
 )
@@ -57,7 +57,7 @@ app.command("dimensions")(dimensions.dimensions)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(attack.app, name="attack")
 app.add_typer(ledger.app, name="ledger")
-app.command("schema")(policy_schema.schema)
+app.command("schema")(schema.schema)
 
 
 @app.callback(invoke_without_command=True)

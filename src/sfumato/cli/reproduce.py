@@ -31,14 +31,14 @@ def reproduce(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Run the experiments of the papers again: every figure, and every claim with ours beside it, holds or not."""
-    from sfumato.compare.stopping import listening
+    from sfumato.compare.interruption import note_signals
     from sfumato.papers.reproduction import check_before_running
     from sfumato.papers.reproduction import reproduce as run
 
     chosen, source = _choose_papers(paper), _choose_rows(adult, rows, synthetic=synthetic)
     check_before_running(chosen, out, force=force)
     done: list[Reproduction] = []
-    with listening() as signals:
+    with note_signals() as signals:
         try:
             with _progress_bar([member.name for member in chosen], quiet=as_json) as tell:
                 for reproduction in run(chosen, source, out, quick=quick, tell=tell):

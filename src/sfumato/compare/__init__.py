@@ -4,18 +4,17 @@
 rows that are not published: what they say is for the data holder.
 """
 
-from sfumato.compare.chosen import chosen_policy
-from sfumato.compare.comparison import Comparison
-from sfumato.compare.dimensions import Dimensions, dimensions
-from sfumato.compare.front import front, knee
-from sfumato.compare.outcome import Figures, Outcome
-from sfumato.compare.run import compare
+from sfumato.compare.comparison import Comparison, ParetoFront, RunFigures, RunOutcome, compare
+from sfumato.compare.dimensions_curse import Dimensions, dimensions
+from sfumato.compare.pareto_front import front, knee
+from sfumato.compare.policy_writer import chosen_policy
 
 __all__ = [
     "Comparison",
     "Dimensions",
-    "Figures",
-    "Outcome",
+    "ParetoFront",
+    "RunFigures",
+    "RunOutcome",
     "chosen_policy",
     "compare",
     "dimensions",

@@ -1,21 +1,114 @@
-"""Comparison: all lines, the front of loss against risk, its knee, and what both mean in a sentence."""
+"""A comparison: one policy run with several algorithms and settings, each a verified release in memory, and measured.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+`compare` runs the lines one after the other; stopped, it keeps those that are done. Every line is a point of loss and
+risk; the Pareto front of these points and its knee are what a data holder chooses from.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from sfumato.compare.front import front, knee
-from sfumato.compare.outcome import Outcome
-from sfumato.errors import InputError
-from sfumato.policy import Policy
+from sfumato.compare.interruption import run_until_stopped
+from sfumato.compare.pareto_front import front, knee
+from sfumato.compare.settings import RunConfiguration, find_settings, plan_runs
+from sfumato.encode import EncodedTable, encode
+from sfumato.errors import InputError, PolicyError, SfumatoError
+from sfumato.policy import Policy, load
+from sfumato.release import prepare
+from sfumato.release.making import Progress
+from sfumato.split import Tie
+from sfumato.table import Table, from_frame, read_table
 
-RISKS = ("highest", "average")
-MEASURES = {"ncp": "NCP", "tie": "the tie to sensitive values"}
+Watch = Callable[[int, int, str], Progress | None]
+"""Told how many lines are done, how many there are and which comes next; may give what that one reports to."""
+
+_RISKS = ("highest", "average")
+_MEASURES = ("ncp", "tie")
 
 
 @dataclass(frozen=True)
-class Front:
+class RunFigures:
+    """The figures of a release.
+
+    `tie_lost` is there for two tables: what is lost of the tie between rows and sensitive values, from 0 (each row gets
+    its own value back) to 1 (no better than over the whole table), on average over the sensitive columns; these tables
+    generalize nothing, so that their `ncp` is what suppressed rows cost. `highest` and `average` are prosecutor risks;
+    `search` and `total` are seconds, reading left out.
+    """
+
+    found_by: str
+    rows: int
+    suppressed: int
+    classes: int
+    ncp: float
+    distortion_ratio: float
+    discernibility: int
+    average_class_size: float
+    tie_lost: float | None
+    highest: float
+    average: float
+    search: float
+    total: float
+    privacy: tuple[Mapping[str, Any], ...]
+
+    @property
+    def measure(self) -> str:
+        """What loss is measured by: ``ncp``, or ``tie`` for two tables."""
+        return "ncp" if self.tie_lost is None else "tie"
+
+    @property
+    def loss(self) -> float:
+        """The loss by that measure."""
+        return self.ncp if self.tie_lost is None else self.tie_lost
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``--json`` and ``compare.json``."""
+        return {**asdict(self), "privacy": list(self.privacy), "measure": self.measure, "loss": self.loss}
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """A line: the algorithm and settings that were asked for, and its figures, or the `reason` why it has none."""
+
+    number: int
+    algorithm: str
+    settings: Mapping[str, object]
+    dropped: tuple[str, ...] = ()
+    figures: RunFigures | None = None
+    reason: str = ""
+
+    @property
+    def settings_text(self) -> str:
+        """The settings in a few words.
+
+        >>> RunOutcome(1, "auto", {"k": 5, "refined": True, "form": "lossy-join"}).settings_text
+        'k = 5, refined = true, form = lossy-join'
+        """
+        return ", ".join(f"{name} = {setting_text(value)}" for name, value in self.settings.items())
+
+    def point(self, risk: str) -> tuple[float, float]:
+        """Give the loss and the risk of a line that came to a release."""
+        assert self.figures is not None  # noqa: S101 - only such lines are compared
+        return self.figures.loss, float(getattr(self.figures, risk))
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``--json`` and ``compare.json``."""
+        content = {"line": self.number, "algorithm": self.algorithm, "settings": dict(self.settings)}
+        content |= {"dropped": list(self.dropped)} if self.dropped else {}
+        return content | (self.figures.as_json() if self.figures else {"reason": self.reason})
+
+
+def setting_text(value: object) -> str:
+    """Write the value of a setting as a policy has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True)
+class ParetoFront:
     """The lines of one measure of loss that no other line beats in both loss and risk, the least loss first.
 
     `knee` is the number of the line where the front bends most, if it bends.
@@ -23,16 +116,16 @@ class Front:
 
     measure: str
     risk: str
-    lines: tuple[Outcome, ...]
+    lines: tuple[RunOutcome, ...]
     knee: int | None
 
     @property
-    def suggested(self) -> int | None:
+    def suggestion(self) -> int | None:
         """The knee, or the only line there is on the front."""
         return self.lines[0].number if len(self.lines) == 1 else self.knee
 
     @property
-    def says(self) -> str:
+    def summary(self) -> str:
         """What the front tells, in one or two sentences."""
         first, last = self.lines[0], self.lines[-1]
         if len(self.lines) == 1:
@@ -53,7 +146,7 @@ class Comparison:
     """
 
     policy: Policy
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RunOutcome, ...]
     planned: int
     rows: int
     risk: str = "highest"
@@ -61,43 +154,52 @@ class Comparison:
     stopped: bool = False
 
     @cached_property
-    def fronts(self) -> tuple[Front, ...]:
+    def fronts(self) -> tuple[ParetoFront, ...]:
         """One for each measure of loss that there is: losses of different kinds cannot be compared."""
-        found = [_front([each for each in self.measured if _measure(each) == name], self.risk) for name in MEASURES]
-        return tuple(one for one in found if one is not None)
+        fronts = []
+        for measure in _MEASURES:
+            lines = [line for line in self.measured if line.figures and line.figures.measure == measure]
+            if not lines:
+                continue
+            points = [line.point(self.risk) for line in lines]
+            places = front(points)
+            bend = knee([points[place] for place in places])
+            number = None if bend is None else lines[places[bend]].number
+            fronts.append(ParetoFront(measure, self.risk, tuple(lines[place] for place in places), number))
+        return tuple(fronts)
 
     @property
-    def measured(self) -> tuple[Outcome, ...]:
+    def measured(self) -> tuple[RunOutcome, ...]:
         """The lines that came to a release."""
-        return tuple(each for each in self.outcomes if each.figures)
+        return tuple(line for line in self.outcomes if line.figures)
 
     @property
     def failures(self) -> dict[str, list[int]]:
         """The lines that came to none, by the reason."""
-        found: dict[str, list[int]] = {}
-        for each in self.outcomes:
-            if not each.figures:
-                found.setdefault(each.reason, []).append(each.number)
-        return found
+        failures: dict[str, list[int]] = {}
+        for line in self.outcomes:
+            if not line.figures:
+                failures.setdefault(line.reason, []).append(line.number)
+        return failures
 
-    def line(self, choice: int | None = None) -> Outcome:
-        """The line of this number, or the one that is suggested; an `InputError` where there is none."""
-        number = self._suggested() if choice is None else choice
-        found = next((each for each in self.outcomes if each.number == number), None)
-        if found is None:
+    def line(self, choice: int | None = None) -> RunOutcome:
+        """Give the line of this number, or the one that is suggested; raise `InputError` where there is none."""
+        number = self._suggestion() if choice is None else choice
+        line = next((line for line in self.outcomes if line.number == number), None)
+        if line is None:
             done = f"{len(self.outcomes)} of {self.planned}"
             raise InputError(f"There is no line {number} among the {done} that were run")
-        if not found.figures:
-            raise InputError(f"Line {number} came to no release: {found.reason}")
-        return found
+        if not line.figures:
+            raise InputError(f"Line {number} came to no release: {line.reason}")
+        return line
 
-    def _suggested(self) -> int:
+    def _suggestion(self) -> int:
         if not self.fronts:
             raise InputError("No line came to a release")
         if len(self.fronts) > 1:
             raise InputError("One table and two tables lose different things, so that no line is the best of both")
-        if (number := self.fronts[0].suggested) is None:
-            raise InputError(self.fronts[0].says.rstrip("."))
+        if (number := self.fronts[0].suggestion) is None:
+            raise InputError(self.fronts[0].summary.rstrip("."))
         return number
 
     def as_json(self) -> dict[str, Any]:
@@ -110,34 +212,128 @@ class Comparison:
             "stopped": self.stopped,
             "risk": self.risk,
             "seconds": {"read": round(self.read, 4)},
-            "lines": [each.as_json() for each in self.outcomes],
+            "lines": [line.as_json() for line in self.outcomes],
             "fronts": [
                 {
-                    "measure": one.measure,
-                    "lines": [each.number for each in one.lines],
-                    "knee": one.knee,
-                    "says": one.says,
+                    "measure": front.measure,
+                    "lines": [line.number for line in front.lines],
+                    "knee": front.knee,
+                    "says": front.summary,
                 }
-                for one in self.fronts
+                for front in self.fronts
             ],
         }
 
 
-def _measure(outcome: Outcome) -> str:
-    return outcome.figures.measure if outcome.figures else ""
+def compare(  # noqa: PLR0913 - as many as there are things to vary, by keyword
+    policy: "str | Path | Mapping[str, Any] | Policy",
+    data: Any = None,
+    *,
+    algorithms: Sequence[str] | None = None,
+    settings: Mapping[str, Sequence[object]] | None = None,
+    seed: int | None = None,
+    risk: str = "highest",
+    watch: Watch | None = None,
+) -> Comparison:
+    """Run a policy with every algorithm and every combination of settings, and measure each.
+
+    `settings` are values by key, as in ``{"k": [2, 5, 10], "suppression": [0, 0.02]}``; without `algorithms` all that
+    the policy can be met with are run. `data` is as for `anonymize`. What cannot be met, or does not go together, is a
+    line with the reason. A KeyboardInterrupt ends it early: what was done until then is returned, and `stopped` is set.
+
+    >>> import pyarrow
+    >>> columns = {"zip": {"role": "quasi", "hierarchy": {"mask": "right"}}}
+    >>> policy = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}
+    >>> table = pyarrow.table({"zip": ["4350", "4351", "4352", "4353"]})
+    >>> comparison = compare(policy, table, algorithms=["optimal"], settings={"k": [1, 2, 5]})
+    >>> [line.figures.ncp if line.figures else line.reason for line in comparison.outcomes]
+    [0.0, 1.0, 'k-anonymity (k = 5) cannot be met: k can be at most 4']
+    """
+    if risk not in _RISKS:
+        raise InputError(f"the risk {risk!r} is not measured; choose {' or '.join(_RISKS)}")
+    rules = load(policy).replace(source=data if isinstance(data, str | Path) else None, seed=seed)
+    runs = plan_runs(rules, algorithms, find_settings(rules, settings or {}))
+    if all(run.policy is None for run in runs):
+        raise PolicyError(f"no line of the comparison is a policy: {runs[0].reason}")
+    cache = EncodingCache.from_data(data, next(run.policy for run in runs if run.policy is not None))
+    outcomes, stopped = run_until_stopped(_run_all(runs, cache, watch), sure=lambda line: line.figures is not None)
+    return Comparison(rules, tuple(outcomes), len(runs), cache.table.rows, risk, cache.seconds, stopped)
 
 
-def point(outcome: Outcome, risk: str) -> tuple[float, float]:
-    """Loss and risk of a line that came to a release."""
-    assert outcome.figures is not None  # noqa: S101 - only such lines are drawn
-    return outcome.figures.loss, float(getattr(outcome.figures, risk))
+def _run_all(runs: Sequence[RunConfiguration], cache: "EncodingCache", watch: Watch | None) -> Iterator[RunOutcome]:
+    for place, run in enumerate(runs):
+        progress = watch(place, len(runs), run.algorithm) if watch else None
+        line = RunOutcome(run.number, run.algorithm, run.settings, run.dropped, reason=run.reason)
+        if run.policy is not None:
+            try:
+                encoded = cache.encoded(run.policy)
+                line = replace(line, figures=measure_run(cache.table, run.policy, encoded, progress))
+            except SfumatoError as error:
+                line = replace(line, reason=str(error))
+            except MemoryError:
+                line = replace(line, reason="it does not fit into memory; run it on a larger machine")
+        yield line
 
 
-def _front(outcomes: Sequence[Outcome], risk: str) -> Front | None:
-    if not outcomes:
-        return None
-    points = [point(each, risk) for each in outcomes]
-    places = front(points)
-    bend = knee([points[place] for place in places])
-    lines = tuple(outcomes[place] for place in places)
-    return Front(_measure(lines[0]), risk, lines, None if bend is None else lines[bend].number)
+@dataclass(frozen=True, eq=False)
+class EncodingCache:
+    """The table, read once, and encoded once for all policies that see the same of it.
+
+    `seconds` are those for reading, and for encoding the first time.
+    """
+
+    table: Table
+    seconds: float
+    by_view: dict[object, EncodedTable] = field(default_factory=dict)
+
+    @classmethod
+    def from_data(cls, data: Any, policy: Policy) -> "EncodingCache":
+        """Read and encode the table, so that what is wrong with the table itself is said at once."""
+        start = time.perf_counter()
+        if data is not None and not isinstance(data, str | Path):
+            table = from_frame(data, policy)
+        elif policy.source.path is None:
+            raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
+        else:  # without its file: neither its hash nor its identifiers are of interest here
+            table = replace(read_table(policy.source.path, policy), path=None)
+        cache = cls(table, 0.0)
+        cache.encoded(policy)
+        return replace(cache, seconds=time.perf_counter() - start)
+
+    def encoded(self, policy: Policy) -> EncodedTable:
+        """Encode the table as this policy sees it."""
+        looked_at = frozenset(name for model in policy.privacy for name in model.looks_at)
+        view = (policy.publish.form == "anatomy", looked_at, policy.search.seed)
+        if view not in self.by_view:
+            self.by_view[view] = encode(self.table, policy)
+        return self.by_view[view]
+
+
+def measure_run(table: Table, policy: Policy, encoded: EncodedTable, progress: Progress | None = None) -> RunFigures:
+    """Make a release under the policy, and measure it once the verifier has passed it."""
+    start = time.perf_counter()
+    release = prepare(table, policy, progress=progress, encoded=encoded)
+    privacy = tuple(release.privacy)  # what the verifier found; raises where it does not pass the release
+    total = time.perf_counter() - start
+    utility, risk = release.utility, release.risk
+    return RunFigures(
+        found_by=release.recoding.algorithm,
+        rows=release.rows,
+        suppressed=release.suppressed,
+        classes=len(release.recoding.classes),
+        ncp=utility.ncp,
+        distortion_ratio=utility.distortion_ratio,
+        discernibility=utility.discernibility,
+        average_class_size=utility.average_class_size,
+        tie_lost=_tie_lost(release.ties) if release.policy.publish.split else None,
+        highest=risk.highest,
+        average=risk.average,
+        search=round(release.seconds["search"], 4),
+        total=round(total, 4),
+        privacy=privacy,
+    )
+
+
+def _tie_lost(ties: Mapping[str, Tie]) -> float:
+    """Average the share of the tie that is lost; nothing can be lost of a column that has one value."""
+    return fmean(1 - (tie.kept - tie.chance) / (1 - tie.chance) if tie.chance < 1 else 0.0 for tie in ties.values())

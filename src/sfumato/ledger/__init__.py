@@ -4,10 +4,9 @@ A folder with a SQLite database and copies of the releases. Nothing in it is cha
 the one before, so that a later change shows.
 """
 
-from sfumato.ledger.asked import Earlier
-from sfumato.ledger.check import Checked
-from sfumato.ledger.entry import Entry
+from sfumato.ledger.entries import Entry, PopulationSnapshot
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.publish import Publication, publication
+from sfumato.ledger.ledger_check import LedgerCheck
+from sfumato.ledger.recorded_release import RecordedRelease, make_recorded_release
 
-__all__ = ["Checked", "Earlier", "Entry", "Ledger", "Publication", "publication"]
+__all__ = ["Entry", "Ledger", "LedgerCheck", "PopulationSnapshot", "RecordedRelease", "make_recorded_release"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sfumato.compare import dimensions
-from sfumato.compare.dimensions import cube
+from sfumato.compare.dimensions_curse import cube_share
 from sfumato.errors import InputError
 from sfumato.policy import load
 from sfumato.release import anonymize
@@ -50,14 +50,14 @@ def test_releases_are_those_with_the_other_columns_left_out(policy: dict[str, An
     found = dimensions(policy, visits, k=[3, 8])
     names = [level.column for level in found.levels]
     for level in found.levels:
-        for reached in level.reached:
+        for reached in level.releases:
             columns = policy["columns"] | {name: {"role": "identifier"} for name in names[level.number :]}
             document = policy | {"columns": columns, "privacy": [{"model": "k-anonymity", "k": reached.k}]}
             release = anonymize(visits, load(document))
             assert reached.figures is not None
             assert reached.figures.ncp == pytest.approx(release.utility.ncp)
             assert reached.figures.average_class_size == release.utility.average_class_size
-            assert reached.cube == pytest.approx(cube(reached.k or 0, 200, level.number))
+            assert reached.cube == pytest.approx(cube_share(reached.k or 0, 200, level.number))
 
 
 def test_order_by_distinction(policy: dict[str, Any], visits: Any) -> None:
@@ -70,17 +70,17 @@ def test_order_by_distinction(policy: dict[str, Any], visits: Any) -> None:
 
 def test_the_cube_holds_its_share_of_the_rows() -> None:
     """A cube over the share F of every range has k of n rows, in any number of dimensions, and F grows with it."""
-    shares = [cube(5, 1000, number) for number in range(1, 20)]
+    shares = [cube_share(5, 1000, number) for number in range(1, 20)]
     assert all(share**number == pytest.approx(5 / 1000) for number, share in enumerate(shares, start=1))
     assert shares == sorted(shares)
-    assert cube(50, 10, 2) == 1.0
+    assert cube_share(50, 10, 2) == 1.0
 
 
 def test_what_cannot_be_met_is_a_line(policy: dict[str, Any], visits: Any) -> None:
     """A k that is too large has reasons in place of figures."""
     found = dimensions(policy, visits, k=[5, 300])
-    assert all(level.reached[0].figures and not level.reached[1].figures for level in found.levels)
-    assert "k can be at most 200" in found.levels[0].reached[1].reason
+    assert all(level.releases[0].figures and not level.releases[1].figures for level in found.levels)
+    assert "k can be at most 200" in found.levels[0].releases[1].reason
 
 
 def test_command_table_page_and_drawing(runs: Runs, project: Path) -> None:
@@ -134,7 +134,7 @@ def test_interrupted_it_keeps_the_columns_that_are_done(
             raise KeyboardInterrupt
         return prepare(*arguments, **options)
 
-    monkeypatch.setattr("sfumato.compare.run.prepare", stopped)
+    monkeypatch.setattr("sfumato.compare.comparison.prepare", stopped)
     found = runs("dimensions", project, "--out", "dim.html")
     assert found.code == 130
     assert found.err == "error: stopped; 1 of 2 columns are shown, and kept in dim.html\n"

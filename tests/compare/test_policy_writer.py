@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sfumato.compare import chosen_policy, compare
-from sfumato.compare.edited import edited
-from sfumato.compare.outcome import Outcome
+from sfumato.compare.comparison import RunOutcome
+from sfumato.compare.policy_writer import edit_toml
 from sfumato.policy import load
 from sfumato.policy.toml_text import write_toml
 from sfumato.release import anonymize
@@ -16,7 +16,7 @@ from sfumato.release import anonymize
 
 def test_only_what_is_chosen_changes(project: Path) -> None:
     """Beside the policy, every other line and every comment stays as it was."""
-    line = Outcome(3, "mondrian", {"k": 7, "suppression": 0.02})
+    line = RunOutcome(3, "mondrian", {"k": 7, "suppression": 0.02})
     text = chosen_policy(project, line, project.with_name("chosen.toml"))
     before, after = project.read_text().splitlines(), text.splitlines()
     assert after[0] == "# Chosen by sfumato compare: line 3 (mondrian, k = 7, suppression = 0.02)."
@@ -47,7 +47,7 @@ def test_paths_lead_to_the_same_files_from_elsewhere(project: Path, tmp_path: Pa
 def test_keys_without_use_are_left_out(project: Path) -> None:
     """The policy of tds is written without the metric, which it could not be read with."""
     target = project.with_name("chosen.toml")
-    target.write_text(chosen_policy(project, Outcome(1, "tds", {}), target))
+    target.write_text(chosen_policy(project, RunOutcome(1, "tds", {}), target))
     assert load(target).document["algorithm"] == {"name": "tds"}
 
 
@@ -57,7 +57,7 @@ def test_another_table_is_named(project: Path, tmp_path: Path, monkeypatch: pyte
     other = Path("other.csv")
     other.write_bytes((project.parent / "data" / "visits.csv").read_bytes())
     target = project.with_name("chosen.toml")
-    target.write_text(chosen_policy(project, Outcome(1, "optimal", {}), target, data=other))
+    target.write_text(chosen_policy(project, RunOutcome(1, "optimal", {}), target, data=other))
     path = load(target).source.path
     assert path is not None
     assert path.samefile(other)
@@ -82,7 +82,7 @@ def test_edits_say_what_they_should_or_are_not_made(text: str, suppression: floa
     search = {**wanted.get("algorithm", {}), "name": "tds"}
     search.pop("suppression", None)
     wanted["algorithm"] = search | ({} if suppression is None else {"suppression": suppression})
-    found = edited(text, wanted)
+    found = edit_toml(text, wanted)
     if found is not None:
         assert tomllib.loads(found) == wanted
         assert [line for line in text.splitlines() if line.startswith("#")] == [
@@ -97,4 +97,4 @@ def test_common_ways_of_writing_are_edited_in_place() -> None:
     for text in (ODD[0], ODD[2], ODD[3], ODD[5], ODD[6]):
         wanted: dict[str, Any] = tomllib.loads(text)
         wanted["algorithm"] = {**wanted.get("algorithm", {}), "name": "tds"}
-        assert edited(text, wanted) is not None, text
+        assert edit_toml(text, wanted) is not None, text

@@ -1,4 +1,4 @@
-"""A progress bar for work in lines: how many are done, and below how far the one at work is."""
+"""A progress bar for work in lines: how many are done, and below how far the current one is."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -10,8 +10,8 @@ Watch = Callable[[int, int, str], Progress | None]
 
 
 @contextmanager
-def watching(verb: str, unit: str, *, quiet: bool) -> Iterator[Watch | None]:
-    """Two bars on a terminal, none in a pipe."""
+def line_progress(verb: str, unit: str, *, quiet: bool) -> Iterator[Watch | None]:
+    """Show two bars on a terminal, none in a pipe."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -6,15 +6,14 @@ from typing import Any
 import pytest
 
 from sfumato.compare import compare
-from sfumato.compare.plan import planned
-from sfumato.compare.settings import parsed, settings_of
+from sfumato.compare.settings import find_settings, parse_setting, plan_runs
 from sfumato.errors import InputError, PolicyError
 from sfumato.policy import load
 
 
 def _plan(project: Path, algorithms: list[str] | None = None, **settings: list[Any]) -> list[tuple[Any, ...]]:
     policy = load(project)
-    cases = planned(policy, algorithms, settings_of(policy, settings))
+    cases = plan_runs(policy, algorithms, find_settings(policy, settings))
     return [(case.algorithm, *case.settings.values(), case.policy is not None) for case in cases]
 
 
@@ -28,7 +27,7 @@ def test_a_key_changes_every_requirement_that_has_it(project: Path) -> None:
     """`l` reaches the requirement that has one, under its short, full and numbered name, and no other."""
     policy = load(project)
     for name in ("l", "privacy.l", "privacy[1].l"):
-        (case,) = planned(policy, ["auto"], settings_of(policy, {name: [3]}))
+        (case,) = plan_runs(policy, ["auto"], find_settings(policy, {name: [3]}))
         assert case.policy is not None
         assert [model.required for model in case.policy.privacy] == [{"k": 2}, {"column": "illness", "l": 3}]
 
@@ -53,10 +52,10 @@ def test_settings_that_go_with_nothing_are_told_once(project: Path) -> None:
 def test_keys_that_an_algorithm_has_no_use_for_are_left_out(project: Path) -> None:
     """The policy's metric is not for tds, which is run without it; one that is asked for is a reason."""
     policy = load(project)
-    (case,) = planned(policy, ["tds"], ())
+    (case,) = plan_runs(policy, ["tds"], ())
     assert case.policy is not None
     assert case.dropped == ("metric",)
-    (asked,) = planned(policy, ["tds"], settings_of(policy, {"metric": ["ncp"]}))
+    (asked,) = plan_runs(policy, ["tds"], find_settings(policy, {"metric": ["ncp"]}))
     assert asked.policy is None
     assert "tds goes by its score" in asked.reason
 
@@ -76,7 +75,7 @@ def test_keys_that_an_algorithm_has_no_use_for_are_left_out(project: Path) -> No
 def test_keys_that_are_not_there(project: Path, settings: dict[str, Any], says: str) -> None:
     """A key that the policy has not is an error that names those it has."""
     with pytest.raises(InputError) as caught:
-        settings_of(load(project), settings)
+        find_settings(load(project), settings)
     assert says in str(caught.value)
 
 
@@ -90,15 +89,15 @@ def test_a_key_that_means_two_things_is_asked_back(visits: Any) -> None:
     ]
     policy = load({"columns": columns, "privacy": both})
     with pytest.raises(InputError, match=r"write privacy\[0\].k or privacy\[1\].k"):
-        settings_of(policy, {"k": [2]})
-    assert settings_of(policy, {"privacy[1].k": [0.5]})[0].paths == (("privacy", 1, "k"),)
+        find_settings(policy, {"k": [2]})
+    assert find_settings(policy, {"privacy[1].k": [0.5]})[0].paths == (("privacy", 1, "k"),)
 
 
 @pytest.mark.parametrize("text", ["k", "k=", "=5", ""])
 def test_a_setting_needs_key_and_values(text: str) -> None:
     """What is not written key=values is refused with an example."""
     with pytest.raises(InputError, match="write it as k=2,5,10"):
-        parsed(text)
+        parse_setting(text)
 
 
 def test_wrong_names_are_errors_at_once(project: Path, visits: Any) -> None:

@@ -11,8 +11,8 @@ from pyarrow import csv
 
 from sfumato.cli.main import _run as run
 from sfumato.errors import Infeasible, InputError
-from sfumato.ledger import Ledger, publication
-from sfumato.ledger.implied import implied, unstated
+from sfumato.ledger import Ledger, make_recorded_release
+from sfumato.ledger.implied_requirements import implied_requirements, weakened_requirements
 from sfumato.policy import Policy, load
 from sfumato.verifier import verify
 
@@ -56,7 +56,7 @@ def people(tmp_path: Path) -> pa.Table:
 
 def published(ledger: Ledger, rules: Policy, folder: Path, population: str | None = None) -> Any:
     """Make a release, write and record it."""
-    made = publication(ledger, rules, population=population, name=folder.name)
+    made = make_recorded_release(ledger, rules, population=population, name=folder.name)
     return made, made.save(folder)
 
 
@@ -89,7 +89,7 @@ def test_a_release_that_breaks_a_promise_is_refused(ledger: Ledger, tmp_path: Pa
     with pytest.raises(
         Infeasible, match=r"joined with release 1, 'first', the release breaks .*first\.age = .* is linked to [12]"
     ):
-        publication(ledger, policy(tmp_path, "progressive"), population=None, name="second")
+        make_recorded_release(ledger, policy(tmp_path, "progressive"), population=None, name="second")
     assert len(ledger.entries()) == 1
 
 
@@ -115,8 +115,8 @@ def test_other_populations_do_not_matter(ledger: Ledger, tmp_path: Path) -> None
 @pytest.mark.usefixtures("people")
 def test_a_release_that_comes_in_between_is_noticed(ledger: Ledger, tmp_path: Path) -> None:
     """Two releases made at once do not pass each other by: the second has to be made again."""
-    first = publication(ledger, policy(tmp_path), population=None, name="first")
-    second = publication(ledger, policy(tmp_path, "mondrian"), population=None, name="second")
+    first = make_recorded_release(ledger, policy(tmp_path), population=None, name="first")
+    second = make_recorded_release(ledger, policy(tmp_path, "mondrian"), population=None, name="second")
     first.save(tmp_path / "first")
     with pytest.raises(InputError, match="recorded meanwhile"):
         second.save(tmp_path / "second")
@@ -127,7 +127,7 @@ def test_a_release_that_comes_in_between_is_noticed(ledger: Ledger, tmp_path: Pa
 @pytest.mark.usefixtures("people")
 def test_nothing_is_recorded_without_a_folder(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the folder cannot appear after all, the reservation is taken back."""
-    made = publication(ledger, policy(tmp_path), population=None, name="first")
+    made = make_recorded_release(ledger, policy(tmp_path), population=None, name="first")
 
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("torn")
@@ -149,7 +149,7 @@ def test_what_promises_ask_of_the_join(ledger: Ledger, tmp_path: Path) -> None:
     ]
     _, entry = published(ledger, policy(tmp_path, privacy=privacy), tmp_path / "old")
     x = ["age", "town", "old.age", "old.town"]
-    assert implied(policy(tmp_path), entry) == [
+    assert implied_requirements(policy(tmp_path), entry) == [
         {"model": "xy-anonymity", "y": ["old.$row"], "k": 3, "x": x, "releases": ["old"]},
         {
             "model": "xy-linkability",
@@ -161,7 +161,7 @@ def test_what_promises_ask_of_the_join(ledger: Ledger, tmp_path: Path) -> None:
         },
         {"model": "xy-anonymity", "y": ["old.illness"], "k": 2, "x": x, "releases": ["old"]},
     ]
-    assert unstated(entry) == ["entropy-l-diversity", "t-closeness"]
+    assert weakened_requirements(entry) == ["entropy-l-diversity", "t-closeness"]
 
 
 @pytest.mark.usefixtures("people")
@@ -180,7 +180,7 @@ def test_columns_without_levels(ledger: Ledger, tmp_path: Path) -> None:
     ages = COLUMNS | {"town": {"role": "identifier"}}
     published(ledger, policy(tmp_path, "mondrian", columns=ages), tmp_path / "third", population="q")
     with pytest.raises(Infeasible, match=r"tds, which could keep it, cannot be used here: .*town.*has no levels"):
-        publication(ledger, policy(tmp_path, "auto", columns=columns), population="q", name="fourth")
+        make_recorded_release(ledger, policy(tmp_path, "auto", columns=columns), population="q", name="fourth")
 
 
 def test_three_releases_together(ledger: Ledger, tmp_path: Path) -> None:
@@ -190,7 +190,9 @@ def test_three_releases_together(ledger: Ledger, tmp_path: Path) -> None:
         rows = pa.table({name: ["1"] * 3 + ["2"] * 3, "illness": [*values, "y", "z", "w"]})
         csv.write_csv(rows, tmp_path / "people.csv")
         columns = {name: {"role": "quasi", "hierarchy": "suppress"}, "illness": {"role": "sensitive"}}
-        made = publication(ledger, policy(tmp_path, "optimal", PRIVACY[1:], columns), population=None, name=name)
+        made = make_recorded_release(
+            ledger, policy(tmp_path, "optimal", PRIVACY[1:], columns), population=None, name=name
+        )
         if place < 2:
             made.save(tmp_path / name)
             continue

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-import sfumato.compare.run as running
+import sfumato.compare.comparison as running
 from sfumato.compare import Comparison, compare
-from sfumato.compare.page import page
+from sfumato.compare.comparison_folder import comparison_page
 from sfumato.errors import InputError
 from sfumato.policy import load
 from sfumato.release import anonymize
@@ -87,7 +87,7 @@ def test_the_tie_is_lost_as_far_as_values_are_dealt_out(found: Comparison, visit
 
 def test_the_table_is_encoded_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines that see the same of the table share one reading and one encoding."""
-    calls = {"read": 0, "encode": 0}
+    calls = {"read_table": 0, "encode": 0}
     for name in calls:
         original = getattr(running, name)
 
@@ -98,7 +98,7 @@ def test_the_table_is_encoded_once(project: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(running, name, counted)
     found = compare(project, algorithms=["optimal", "mondrian"], settings={"k": [2, 3], "suppression": [0, 0.1]})
     assert len(found.measured) == 8
-    assert calls == {"read": 1, "encode": 1}
+    assert calls == {"read_table": 1, "encode": 1}
 
 
 def test_average_risk_may_choose_another_front(project: Path) -> None:
@@ -117,13 +117,13 @@ def test_a_single_best_line_is_suggested(project: Path) -> None:
     """Where one line is best in both there is no knee, and that line is named and chosen."""
     found = compare(project, algorithms=["mondrian"], settings={"k": [2]})
     assert found.fronts[0].knee is None
-    assert found.fronts[0].says.startswith("Line 1 has the least loss and the least risk")
+    assert found.fronts[0].summary.startswith("Line 1 has the least loss and the least risk")
     assert found.line().number == 1
 
 
 def test_the_page_holds_every_line_and_no_row(found: Comparison, visits: Any) -> None:
     """The page names all lines, reasons and both kinds of loss, is one file, and holds no identifier."""
-    text = page(found)
+    text = comparison_page(found)
     for line in found.measured:
         assert f"{line.number}  {line.algorithm}" in text
     assert "k can be at most 200" in text
@@ -137,6 +137,6 @@ def test_the_page_holds_every_line_and_no_row(found: Comparison, visits: Any) ->
 def test_many_algorithms_are_drawn_by_family(project: Path) -> None:
     """More algorithms than there are markers are drawn by family, so that no two look the same."""
     found = compare(project)
-    text = page(found)
+    text = comparison_page(found)
     assert len({line.algorithm for line in found.measured}) > 6
     assert "local (progressive, top-down" in text

@@ -10,8 +10,24 @@ from sfumato.errors import OutputError
 _PRIVATE, _SHARED = 0o600, 0o644
 
 
+def check_file(path: Path, option: str, *, force: bool) -> None:
+    """Refuse a file that exists, unless `force` replaces it, and a place where there can be none."""
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder; name a file for {option}")
+    if path.exists() and not force:
+        raise OutputError(f"{path} exists already; choose another name for {option}, or replace it with --force")
+    if not path.parent.is_dir():
+        raise OutputError(f"there is no folder {path.parent}; make it, or choose another name for {option}")
+
+
+def write_file(path: Path, text: str, *, private: bool = False) -> None:
+    """Write one file; a private one is readable by its owner alone."""
+    with _errors_as_sentences(path):
+        _write(path, text, _PRIVATE if private else _SHARED)
+
+
 def check_folder(folder: Path, names: tuple[str, ...], *, force: bool) -> None:
-    """Refuse a folder that holds something: ours without being told to, and anything else in any case."""
+    """Refuse a folder with files of these names, unless `force` replaces them, and one with any others."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise OutputError(f"{folder} is not a folder; choose another --out")
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
@@ -21,41 +37,25 @@ def check_folder(folder: Path, names: tuple[str, ...], *, force: bool) -> None:
         raise OutputError(f"{folder} exists already; choose another --out, or replace it with --force")
 
 
-def check_file(path: Path, option: str, *, force: bool) -> None:
-    """Refuse a file that exists, without being told to, and what is no place for one."""
-    if path.is_dir():
-        raise OutputError(f"{path} is a folder; name a file for {option}")
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists already; choose another name for {option}, or replace it with --force")
-    if not path.parent.is_dir():
-        raise OutputError(f"there is no folder {path.parent}; make it, or choose another name for {option}")
-
-
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write private files into a folder, which is made where it is not there."""
-    made = [each for each in (folder, *folder.parents) if not each.exists()]
-    with _told(folder):
+    """Write private files into a folder, which is made where it is not there; where one fails, leave none."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    with _errors_as_sentences(folder):
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name, text in texts.items():
                 _write(folder / name, text, _PRIVATE)
         except BaseException:
-            for each in made:
-                with suppress(OSError):  # not ours alone any more
-                    for name in texts if each == folder else ():
-                        (each / name).unlink(missing_ok=True)
-                    each.rmdir()
+            for path in new:
+                with suppress(OSError):  # others may have put something there
+                    for name in texts if path == folder else ():
+                        (path / name).unlink(missing_ok=True)
+                    path.rmdir()
             raise
 
 
-def write_file(path: Path, text: str, *, private: bool = False) -> None:
-    """Write one file."""
-    with _told(path):
-        _write(path, text, _PRIVATE if private else _SHARED)
-
-
 def _write(path: Path, text: str, mode: int) -> None:
-    """Under another name first, so that there is never half a file of this name."""
+    """Write under another name and rename, so that there is never half a file of this name."""
     stage = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with os.fdopen(os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
@@ -66,7 +66,7 @@ def _write(path: Path, text: str, mode: int) -> None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _errors_as_sentences(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

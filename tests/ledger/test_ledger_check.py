@@ -11,7 +11,7 @@ import pytest
 
 from sfumato.errors import InputError
 from sfumato.ledger import Ledger
-from sfumato.ledger.chain import chained
+from sfumato.ledger.event_chain import chain_hash
 
 Makes = Callable[..., Path]
 
@@ -100,7 +100,7 @@ def test_changed_line(filled: Ledger, makes: Makes, statement: str, wrong: str) 
     """A line that was changed, moved or removed is found, and nothing is built on such a ledger."""
     _change(filled, statement)
     assert any(wrong in problem for problem in filled.check().problems)
-    for question in (filled.entries, filled.earlier, lambda: filled.add(makes("d")), lambda: filled.finish(1)):
+    for question in (filled.entries, filled.snapshot, lambda: filled.add(makes("d")), lambda: filled.finish(1)):
         with pytest.raises(InputError, match=f"cannot be relied on: {wrong}"):
             question()
 
@@ -136,7 +136,7 @@ def test_strange_line(filled: Ledger, body: dict[str, Any]) -> None:
     """A line that is chained properly and says nothing proper is a sentence, and reads no file elsewhere."""
     text, head = json.dumps(body), filled.check().head
     connection = sqlite3.connect(filled.folder / "ledger.sqlite", isolation_level=None)
-    connection.execute("INSERT INTO events VALUES (4, ?, ?)", (text, chained(head, text)))
+    connection.execute("INSERT INTO events VALUES (4, ?, ?)", (text, chain_hash(head, text)))
     connection.close()
     assert filled.check().problems == (
         "line 4 of the ledger says nothing that this version knows; restore it from a copy",
@@ -156,15 +156,15 @@ def test_damaged_database(filled: Ledger) -> None:
 
 def test_promise_that_no_longer_holds(filled: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each stored release is verified again, and what the verifier says is passed on."""
-    from sfumato.ledger import check
+    from sfumato.ledger import ledger_check
     from sfumato.verifier import Verdict
 
     looked: list[Path] = []
 
-    def verdict_on(folder: Path, previous: Any) -> Verdict:
+    def verify_release(folder: Path, previous: Any) -> Verdict:
         looked.append(folder)
         return Verdict(1, 1, (), ("the table is not what it was",) if len(looked) == 2 else ())
 
-    monkeypatch.setattr(check, "verdict_on", verdict_on)
+    monkeypatch.setattr(ledger_check, "verify_release", verify_release)
     assert filled.check().problems == ("release 2, 'b': the table is not what it was",)
     assert looked == [entry.folder for entry in filled.entries()]

@@ -10,27 +10,27 @@ from collections.abc import Sequence
 
 Point = tuple[float, float]
 
-_LEAST = 1e-9
-"""Points nearer to the line than this lie on it."""
+_LEAST_BEND = 1e-9
+"""Points nearer to the line than this are on it."""
 
 
 def front(points: Sequence[Point]) -> list[int]:
-    """The places of the points on the front, by their first figure; of equal points the first.
+    """Find the places of the points on the front, by their first figure; of equal points the first.
 
     >>> front([(0.5, 0.1), (0.2, 0.3), (0.6, 0.6), (0.2, 0.3)])
     [1, 0]
     """
-    found: list[int] = []
+    places: list[int] = []
     least = float("inf")
     for place in sorted(range(len(points)), key=lambda place: (*points[place], place)):
         if points[place][1] < least:
-            found.append(place)
+            places.append(place)
             least = points[place][1]
-    return found
+    return places
 
 
 def knee(points: Sequence[Point]) -> int | None:
-    """The place of the knee among points of a front, given by their first figure; ``None`` where it does not bend.
+    """Find the place of the knee among points of a front, by their first figure; ``None`` where it does not bend.
 
     Fewer than three points have no bend, nor has a front that is straight or bends outwards. Of equals the first.
 
@@ -40,6 +40,7 @@ def knee(points: Sequence[Point]) -> int | None:
     if len(points) < 3:
         return None
     (left, high), (right, low) = points[0], points[-1]
+    # The distance from the line between the ends, up to a factor that is the same for all points.
     bends = [1 - (x - left) / (right - left) - (y - low) / (high - low) for x, y in points]
     best = max(range(len(bends)), key=lambda place: (round(bends[place], 12), -place))
-    return best if bends[best] > _LEAST else None
+    return best if bends[best] > _LEAST_BEND else None

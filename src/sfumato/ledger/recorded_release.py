@@ -1,0 +1,141 @@
+"""A recorded release: one that keeps the promises of all before it, and appears together with its entry.
+
+Requirements on the join look at the new release and one earlier one at a time. Three releases can tell together what no
+two of them do. So before a release appears, the intersection attack is tried on it and all before it, for every person
+of the current table: whoever is left with fewer sensitive values than some of the releases has promised stops it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sfumato.attack.intersect import intersect
+from sfumato.errors import Infeasible
+from sfumato.ledger.entries import Entry, PopulationSnapshot
+from sfumato.ledger.implied_requirements import JoinRequirements, promised_values, weakened_requirements
+from sfumato.ledger.ledger import Ledger
+from sfumato.policy import Policy
+from sfumato.previous import link_releases
+from sfumato.release import Release, prepare
+from sfumato.release.promised import promise, requirements
+from sfumato.verifier import Verdict, verify_table
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordedRelease:
+    """A release that is to be recorded: the ledger, what it had when the release was made, and its name there."""
+
+    ledger: Ledger
+    snapshot: PopulationSnapshot
+    name: str
+    release: Release
+    notes: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the data holder should know, of the release and of what could not be asked of the join."""
+        warnings = list(self.release.warnings)
+        for entry in self.snapshot.entries:
+            if not entry.one_table:
+                warnings.append(
+                    f"{entry.title} is of two tables, and was not joined; sfumato attack intersect measures what both "
+                    "releases tell together"
+                )
+            elif weaker := weakened_requirements(entry):
+                warnings.append(
+                    f"of the promise of {entry.title}, the join was asked for less than {', '.join(weaker)} says"
+                )
+        return [*warnings, *self.notes]
+
+    def save(self, folder: Path, *, force: bool = False) -> Entry:
+        """Write the release folder and record it: neither without the other, whatever happens in between."""
+        reserved: list[Entry] = []
+
+        def reserve(stage: Path) -> None:
+            check_intersection(self.release, stage, self.snapshot.entries)
+            reserved.append(self.ledger.reserve(stage, self.snapshot, name=self.name))
+
+        try:
+            self.release.save(folder, force=force, before=reserve)
+        except BaseException:
+            if reserved:  # its folder has not appeared
+                self.ledger.withdraw(reserved[0].number)
+            raise
+        return self.ledger.finish(reserved[0].number)
+
+
+def make_recorded_release(
+    ledger: Ledger, policy: Policy, *, population: str | None, name: str, progress: Progress | None = None
+) -> RecordedRelease:
+    """Make a release of a policy's table that keeps the promises of all earlier ones about the same people.
+
+    The policy's own algorithm is tried first. Where the join breaks an earlier promise, ``auto`` and ``tds`` go on to
+    specialize with the join in view; other algorithms cannot, and the release is refused.
+    """
+    ledger.check_name(name)
+    snapshot = ledger.snapshot(population)
+    join = JoinRequirements.from_entries(policy, snapshot.entries)
+    if join is None:
+        return RecordedRelease(ledger, snapshot, name, prepare(None, policy, progress=progress))
+    if policy.recoder != "tds":
+        release, verdict = _promise_join(prepare(None, policy, progress=progress), join.lenient_policy())
+        if verdict.satisfied:
+            return RecordedRelease(ledger, snapshot, name, release)
+        if policy.search.name != "auto":
+            way = "leave [algorithm] name out, or write tds, so that the join is taken into account"
+            raise Infeasible(f"{_broken_promise(verdict, snapshot.entries)}; {way}")
+    try:
+        release = prepare(None, join.tds_policy(), progress=progress)
+    except Infeasible as error:
+        raise Infeasible(
+            f"with the promises of {', '.join(join.names)} kept over the join, no release was found: {error}; "
+            "publish fewer columns, or coarser ones"
+        ) from None
+    return RecordedRelease(ledger, snapshot, name, release, join.notes)
+
+
+def _promise_join(release: Release, policy: Policy) -> tuple[Release, Verdict]:
+    """Let a release promise what the policy with the join requires; say whether it does so as it is."""
+    promising = replace(release, policy=policy, star=link_releases(release.encoded, policy))
+    promised = promise(promising.encoded, policy, promising.recoding, promising.star)
+    return promising, verify_table(promising.tables["table"].arrow, promised)
+
+
+def _broken_promise(verdict: Verdict, entries: tuple[Entry, ...]) -> str:
+    """Say which earlier release and promise an adversary breaks by joining."""
+    failing = next(finding for finding in verdict.privacy if not finding.satisfied)
+    names = failing.required.get("releases", ())
+    titles = ", ".join(entry.title for entry in entries if entry.name in names) or "earlier releases"
+    return f"joined with {titles}, the release breaks what was promised then: {failing.failures[0]}"
+
+
+def check_intersection(release: Release, stage: Path, entries: Sequence[Entry]) -> None:
+    """Raise where all releases together leave somebody fewer values of a column than one of them has promised."""
+    for column, least in _promised_diversity(release, entries).items():
+        folders = [stage, *(entry.folder for entry in entries)]
+        left = intersect(folders, release.source, column=column, threshold=least).left[column]
+        below = int(((left >= 0) & (left < least)).sum())
+        if below:
+            titles = ", ".join(entry.title for entry in entries)
+            raise Infeasible(
+                f"together with {titles}, the release leaves {below:,} persons with fewer than the {least} values of "
+                f"'{column}' that were promised, {int(left[left >= 0].min())} at the least (the intersection attack; "
+                "see sfumato attack intersect); publish fewer or coarser quasi-identifiers, or promise less"
+            )
+
+
+def _promised_diversity(release: Release, entries: Sequence[Entry]) -> dict[str, int]:
+    """Find the largest number of values that any release has promised, of sensitive columns that two of them share."""
+    sensitive = [{column.name for column in release.policy.sensitive}]
+    sensitive += [
+        {column["name"] for column in entry.manifest["columns"] if column["role"] == "sensitive"} for entry in entries
+    ]
+    largest: dict[str, int] = {}
+    for rules in (requirements(release.policy), *(entry.promise for entry in entries)):
+        for rule in rules:
+            column, least = rule.get("column"), promised_values(rule)
+            if least >= 2 and sum(column in columns for columns in sensitive) >= 2:
+                largest[str(column)] = max(largest.get(str(column), 0), least)
+    return largest
