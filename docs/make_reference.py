@@ -25,7 +25,7 @@ ROOMS = {
         "risk_by_policy",
         "risk_by_columns",
         "risk_by_release",
-        "Asked",
+        "RiskOptions",
         "adversaries_of",
         "uniqueness",
         "sets_of",

@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.checks import random_case
 from sfumato.encode import EncodedTable, encode, encode_column
 from sfumato.policy import load
 from sfumato.table import Table, from_frame
+from sfumato.testing import random_case
 
 POLICY = {
     "columns": {

@@ -8,16 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.checks.tables import Case, random_case
 from sfumato.core.randomness import Randomness
 from sfumato.encode import CodedColumn, _dense_ranks, number_persons
 from sfumato.errors import Infeasible
 from sfumato.policy.options import LOCAL
 from sfumato.release import anonymize
 from sfumato.release.making import prepare
+from sfumato.testing.random_tables import TableCase, random_case
 
 
-def by_row(case: Case, folder: Path) -> dict[str, tuple[Any, ...]] | None:
+def by_row(case: TableCase, folder: Path) -> dict[str, tuple[Any, ...]] | None:
     """The labels of each published row, which its visits tell; nothing where there is no release."""
     try:
         table = prepare(case.arrow(), case.policy(folder)).tables["table"].arrow
@@ -37,7 +37,7 @@ def test_other_names_change_nothing(algorithm: str, tmp_path: Path) -> None:
         known = sorted({str(name) for name in case.columns["person"]})
         other = dict(zip(known, draw.sample(range(100, 999), len(known)), strict=True))
         renamed = case.columns | {"person": [f"n{other[str(name)]}" for name in case.columns["person"]]}
-        before, after = by_row(case, tmp_path), by_row(Case(renamed, case.trees, case.document), tmp_path)
+        before, after = by_row(case, tmp_path), by_row(TableCase(renamed, case.trees, case.document), tmp_path)
         assert before == after
         released += before is not None
     assert released >= 3

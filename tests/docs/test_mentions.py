@@ -19,7 +19,7 @@ from sfumato.policy.options import ALGORITHMS, LOCAL, RANGES, SCORES
 from sfumato.profile.presets import PRESETS, Preset
 from sfumato.recode.metrics import METRICS
 from sfumato.release import anonymize
-from sfumato.risk import Asked, risk_by_columns
+from sfumato.risk import RiskOptions, risk_by_columns
 from sfumato.utility import AttributeLoss
 
 ROOT = Path(__file__).parents[2]
@@ -91,8 +91,8 @@ def test_risk_guide_mentions_every_key(tmp_path: Path) -> None:
     )
     data, quasi = tmp_path / "people.csv", ["sex", "town"]
     found = [
-        risk_by_columns(data, quasi, individual="who", asked=Asked(population=data)),
-        risk_by_columns(data, quasi, asked=Asked(fraction=0.5)),
+        risk_by_columns(data, quasi, individual="who", asked=RiskOptions(population=data)),
+        risk_by_columns(data, quasi, asked=RiskOptions(fraction=0.5)),
     ]
     told = {key for one in found for key in one.as_json()}
     assert {"population", "population_uniqueness", "null", "columns", "linked"} <= told

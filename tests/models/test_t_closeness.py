@@ -6,13 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from sfumato.checks import random_classes
 from sfumato.core.arrays import FloatArray
 from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain
 from sfumato.errors import PolicyError
 from sfumato.models import Costs, TCloseness
 from sfumato.models.distances import LineDistance, TreeDistance, bind_distance
 from sfumato.models.earth_mover import TransportDistance, bind_earth_mover
+from sfumato.testing import random_classes
 
 SALARIES = ["03k", "04k", "05k", "06k", "08k", "11k", "07k", "09k", "10k"]  # the paper's, so that text sorts
 SEEDS = range(8)

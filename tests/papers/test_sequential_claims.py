@@ -12,12 +12,12 @@ from random import Random
 
 import pytest
 
-from sfumato.checks.joined import (
+from sfumato.testing.join_definition import (
     ROW,
-    Joined,
     Label,
     Path,
-    Plain,
+    PlainJoin,
+    PlainRelease,
     Row,
     Values,
     anonymity,
@@ -36,16 +36,16 @@ TREES = {"A": TREE, "B": TREE}
 ROWS = (ROW, f"old.{ROW}")
 
 
-def plain(name: str, columns: str, *lines: str) -> Plain:
+def plain(name: str, columns: str, *lines: str) -> PlainRelease:
     """A table from lines of words; a line that begins with a number stands for so many rows."""
     rows: list[Row] = []
     for line in lines:
         number, *cells = line.split() if line[0].isdigit() else ["1", *line.split()]
         rows += [dict(zip(columns.split(), cells, strict=True))] * int(number)
-    return Plain(name, rows)
+    return PlainRelease(name, rows)
 
 
-def generalized(joined: Joined, *columns: str) -> Joined:
+def generalized(joined: PlainJoin, *columns: str) -> PlainJoin:
     """The same with columns of the current table told as ``*``."""
     first, *others = joined.tables
     return replace(
@@ -54,12 +54,12 @@ def generalized(joined: Joined, *columns: str) -> Joined:
     )
 
 
-def least(joined: Joined, x: Sequence[str], y: Sequence[str]) -> int:
+def least(joined: PlainJoin, x: Sequence[str], y: Sequence[str]) -> int:
     """The smallest number of values on Y beside any value on X."""
     return min(anonymity(joined, x, y).values())
 
 
-def largest(joined: Joined, x: Sequence[str], y: Sequence[str]) -> float:
+def largest(joined: PlainJoin, x: Sequence[str], y: Sequence[str]) -> float:
     """The largest share that a value on Y has of any value on X."""
     return float(max(linkability(joined, x, y).values()))
 
@@ -67,7 +67,7 @@ def largest(joined: Joined, x: Sequence[str], y: Sequence[str]) -> float:
 def test_lemma_4_1_fails_for_y_of_both_tables() -> None:
     """The smallest number grows from 3 to 9 by specializing A, since the values with a2 of T2 and e1 are gone."""
     current = plain("", "A E", "a1 e1", "9 a1 e2", "3 a2 e2")
-    joined = Joined([current, plain("old", "A", "10 a1", "3 a2")])
+    joined = PlainJoin([current, plain("old", "A", "10 a1", "3 a2")])
     x = ["A", "E", "old.A"]
     assert population_related(joined)
     assert anonymity(generalized(joined, "A"), x, ROWS) == {
@@ -79,10 +79,10 @@ def test_lemma_4_1_fails_for_y_of_both_tables() -> None:
     assert anonymity(joined, x, ROWS) == {("a1", "e1", "a1"): 10, ("a1", "e2", "a1"): 90, ("a2", "e2", "a2"): 9}
 
 
-def b_is_not_in_x() -> Joined:
+def b_is_not_in_x() -> PlainJoin:
     """Projections of four people, (a1, b1), (a1, b2) and twice (a2, b2), that are matched by A and B."""
     current = plain("", "A E B illness", "a1 e1 b1 flu", "a1 e1 b2 HIV", "a2 e2 b2 flu", "a2 e2 b2 HIV")
-    return Joined([current, plain("old", "A B", "a1 b1", "a1 b2", "2 a2 b2")])
+    return PlainJoin([current, plain("old", "A B", "a1 b1", "a1 b2", "2 a2 b2")])
 
 
 def test_lemma_4_1_fails_where_x_lacks_a_join_column() -> None:
@@ -104,7 +104,7 @@ def test_lemma_4_2_fails_where_x_lacks_a_column_of_a_rule() -> None:
     """The columns of the inconsistency predicate are join columns as well: without them in X the share can fall."""
     current = plain("", "A E sex illness", "a1 e1 m flu", "a1 e1 f HIV", "a2 e2 f flu", "a2 e2 f HIV")
     old = plain("old", "A test", "a1 none", "a1 none", "2 a2 birth")
-    joined = Joined([current, old], inconsistent=[("sex=m", "old.test=birth")])
+    joined = PlainJoin([current, old], inconsistent=[("sex=m", "old.test=birth")])
     x = ["A", "E", "old.A"]
     assert population_related(joined)
     assert largest(generalized(joined, "A"), x, ["illness"]) == 1
@@ -125,14 +125,14 @@ def test_remark_of_section_4_fails_for_y_of_two_earlier_releases() -> None:
     X has all join columns, no column of T1 is in Y, and all three are projections of the same people.
     """
     current = plain("", "A B", "a1 b2", "a2 b1", "2 a2 b2")
-    joined = Joined([current, plain("old", "A", "a1", "3 a2"), plain("older", "B", "b1", "3 b2")])
+    joined = PlainJoin([current, plain("old", "A", "a1", "3 a2"), plain("older", "B", "b1", "3 b2")])
     x, y = ["A", "B", "old.A", "older.B"], [f"old.{ROW}", f"older.{ROW}"]
     assert population_related(joined)
     assert anonymity(generalized(joined, "A", "B"), x, y)["*", "*", "a1", "b1"] == 1
     assert least(joined, x, y) == 3
 
 
-def case_2(joined: Joined, x: Sequence[str], y: Sequence[str]) -> dict[Values, int]:
+def case_2(joined: PlainJoin, x: Sequence[str], y: Sequence[str]) -> dict[Values, int]:
     """The paper's counting: over partitions by X and the join columns, numbers of Y values multiplied and summed up."""
     first, second = joined.tables
     ruled = {joined.place(side.split("=")[0]) for rule in joined.inconsistent for side in rule}
@@ -149,21 +149,21 @@ def case_2(joined: Joined, x: Sequence[str], y: Sequence[str]) -> dict[Values, i
     return dict(found)
 
 
-def _parts(table: Plain, names: Sequence[str]) -> list[list[int]]:
+def _parts(table: PlainRelease, names: Sequence[str]) -> list[list[int]]:
     parts: dict[tuple[Label, ...], list[int]] = {}
     for number, row in enumerate(table.rows):
         parts.setdefault(tuple(row[name] for name in names), []).append(number)
     return list(parts.values())
 
 
-def _number(joined: Joined, part: Sequence[int], y: Sequence[str], table: int) -> int:
+def _number(joined: PlainJoin, part: Sequence[int], y: Sequence[str], table: int) -> int:
     own = [name for name in y if joined.place(name)[0] == table]
     return len({joined.values((row, row), own) for row in part}) if own else 1
 
 
 def test_case_2_counts_too_much_where_t2_is_generalized() -> None:
     """A row of T2 that says nothing of B matches both partitions of T1 with the same x, and is counted twice."""
-    joined = Joined([plain("", "E B", "e1 b1", "e1 b2"), plain("old", "B", "*")])
+    joined = PlainJoin([plain("", "E B", "e1 b1", "e1 b2"), plain("old", "B", "*")])
     assert population_related(joined)
     assert anonymity(joined, ["E"], [f"old.{ROW}"]) == {("e1",): 1}
     assert case_2(joined, ["E"], [f"old.{ROW}"]) == {("e1",): 2}
@@ -172,7 +172,7 @@ def test_case_2_counts_too_much_where_t2_is_generalized() -> None:
 def test_case_2_counts_too_much_where_a_rule_makes_the_join_columns() -> None:
     """Partitions that a rule tells apart, and does not exclude, match the same row of T2: no generalization needed."""
     current, old = plain("", "E sex", "e1 m", "e1 f"), plain("old", "test", "flu")
-    joined = Joined([current, old], inconsistent=[("sex=m", "old.test=birth")])
+    joined = PlainJoin([current, old], inconsistent=[("sex=m", "old.test=birth")])
     assert anonymity(joined, ["E"], [f"old.{ROW}"]) == {("e1",): 1}
     assert case_2(joined, ["E"], [f"old.{ROW}"]) == {("e1",): 2}
 
@@ -180,7 +180,7 @@ def test_case_2_counts_too_much_where_a_rule_makes_the_join_columns() -> None:
 DOMAINS = {"A": "a1 a2 a3", "B": "a1 a3 a4", "E": "e1 e2", "illness": "flu HIV", "race": "r1 r2"}
 
 
-def projections(random: Random, *, leaves: bool = False) -> Joined:
+def projections(random: Random, *, leaves: bool = False) -> PlainJoin:
     """Two projections of some people, the earlier one generalized at random unless only leaves are asked for."""
     number = random.randint(3, 14)
     drawn = {
@@ -198,10 +198,10 @@ def projections(random: Random, *, leaves: bool = False) -> Joined:
         for person in people
     ]
     current = [{name: person[name] for name in ("A", "B", "E", "illness")} for person in people]
-    return Joined([Plain("", current), Plain("old", old)], TREES)
+    return PlainJoin([PlainRelease("", current), PlainRelease("old", old)], TREES)
 
 
-def specializations(random: Random, joined: Joined) -> Iterator[Joined]:
+def specializations(random: Random, joined: PlainJoin) -> Iterator[PlainJoin]:
     """From the most general table to the leaves, one value of one column after the other."""
     first, *others = joined.tables
     cuts: list[tuple[str, Label]] = [("A", "*"), ("B", "*"), ("E", "*")]

@@ -11,12 +11,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.checks.joined import (
+from sfumato.errors import Infeasible
+from sfumato.testing.join_definition import (
     ROW,
-    Joined,
     Label,
     Path,
-    Plain,
+    PlainJoin,
+    PlainRelease,
     Row,
     achieved,
     anonymity,
@@ -24,7 +25,6 @@ from sfumato.checks.joined import (
     linkability,
     population_related,
 )
-from sfumato.errors import Infeasible
 
 T1: list[Row] = [
     {"Name": "Alice", "Job": "Banker", "Class": "c1"},
@@ -61,9 +61,9 @@ JOBS: dict[Label, Path] = {
 D: dict[Label, Path] = {"d1": ("d1", "d", "*"), "d2": ("d2", "d", "*"), "d3": ("d3", "d3", "*"), "d": ("d", "*")}
 
 
-def table_1(published: Sequence[Row] = T1) -> Joined:
+def table_1(published: Sequence[Row] = T1) -> PlainJoin:
     """Table 1, or the earlier T2 with another T1."""
-    return Joined([Plain("", published), Plain("old", T2)], {"Job": JOBS})
+    return PlainJoin([PlainRelease("", published), PlainRelease("old", T2)], {"Job": JOBS})
 
 
 def test_table_1_the_join() -> None:
@@ -77,15 +77,15 @@ def test_table_1_the_join() -> None:
 def test_example_1_the_join_sharpens_identification() -> None:
     """Bob with HIV is one line of the join, while Bob is two records of T1 and HIV two of T2."""
     assert anonymity(table_1(), ["Name", "old.Disease"], KEYS)["Bob", "HIV"] == 1
-    assert anonymity(Joined([Plain("", T1)]), ["Name"], [ROW])[("Bob",)] == 2
-    assert anonymity(Joined([Plain("", T2)]), ["Disease"], [ROW])[("HIV",)] == 2
+    assert anonymity(PlainJoin([PlainRelease("", T1)]), ["Name"], [ROW])[("Bob",)] == 2
+    assert anonymity(PlainJoin([PlainRelease("", T2)]), ["Disease"], [ROW])[("HIV",)] == 2
 
 
 def test_example_1_the_join_weakens_identification() -> None:
     """Alice with cancer is four lines, more than she has in T1 and cancer has in T2: the join is lossy."""
     assert anonymity(table_1(), ["Name", "old.Disease"], KEYS)["Alice", "Cancer"] == 4
-    assert anonymity(Joined([Plain("", T1)]), ["Name"], [ROW])[("Alice",)] == 2
-    assert anonymity(Joined([Plain("", T2)]), ["Disease"], [ROW])[("Cancer",)] == 3
+    assert anonymity(PlainJoin([PlainRelease("", T1)]), ["Name"], [ROW])[("Alice",)] == 2
+    assert anonymity(PlainJoin([PlainRelease("", T2)]), ["Disease"], [ROW])[("Cancer",)] == 3
 
 
 def test_example_1_the_join_enables_inferences() -> None:
@@ -171,7 +171,7 @@ QID = ["Job", "Zip", "PoB"]
 
 def test_example_2_k_records_of_k_thirds_patients() -> None:
     """Where each patient has three tests, six records with a quasi-identifier are two patients', with three tests."""
-    joined = Joined([Plain("", INPATIENT)])
+    joined = PlainJoin([PlainRelease("", INPATIENT)])
     assert set(anonymity(joined, QID, [ROW]).values()) == {6}
     assert set(anonymity(joined, QID, ["Pid"]).values()) == {2}
     assert set(anonymity(joined, QID, ["Test"]).values()) == {3}
@@ -207,7 +207,7 @@ OTHERS: list[Row] = [row | {"Pid": f"o{row['Pid']}", "Job": "k", "Test": "Flu"} 
 
 def test_example_3_the_confidence_is_nine_tenths() -> None:
     """Nine records with HIV and one with diabetes: (j, z, p) implies HIV with a confidence of 90 %."""
-    found = linkability(Joined([Plain("", NINE_OF_TEN)]), QID, ["Test"])
+    found = linkability(PlainJoin([PlainRelease("", NINE_OF_TEN)]), QID, ["Test"])
     assert found == {(("j", "z", "p"), ("HIV",)): Fraction(9, 10), (("j", "z", "p"), ("Diabetes",)): Fraction(1, 10)}
 
 
@@ -230,10 +230,10 @@ SECTION_4: list[Row] = [{"D": "d3", "Y": "y3"}, {"D": "d3", "Y": "y2"}, {"D": "d
 CDD = ["C", "D", "old.D"]
 
 
-def dangling(d: str) -> Joined:
+def dangling(d: str) -> PlainJoin:
     """The tables of section 4, with c2 published beside d, or beside d2."""
-    current = Plain("", [{"C": "c1", "D": "d3"}, {"C": "c2", "D": d}])
-    return Joined([current, Plain("old", SECTION_4)], {"D": D})
+    current = PlainRelease("", [{"C": "c1", "D": "d3"}, {"C": "c2", "D": d}])
+    return PlainJoin([current, PlainRelease("old", SECTION_4)], {"D": D})
 
 
 def test_section_4_a_dangling_record_makes_the_smallest_number_grow() -> None:
@@ -257,7 +257,7 @@ def section_4(folder: File, k: int) -> dict[str, Any]:
 def test_section_4_a_way_down_is_found_past_a_table_that_fails(tmp_path: File) -> None:
     """The most general table fails for k = 2, and so does d; but d2 is published, which matches nothing."""
     rows: list[Row] = [{"C": "c1", "D": "d3"}, {"C": "c2", "D": "d2"}]
-    top = replace(dangling("d"), tables=[Plain("", [{"C": "*", "D": "*"}] * 2), dangling("d").tables[1]])
+    top = replace(dangling("d"), tables=[PlainRelease("", [{"C": "*", "D": "*"}] * 2), dangling("d").tables[1]])
     assert set(anonymity(top, CDD, ["old.Y"]).values()) == {1, 2}
     made = release(rows, section_4(tmp_path, 2))
     assert sorted(row["D"] for row in made.table.to_pylist()) == ["d2", "d3"]

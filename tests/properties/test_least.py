@@ -17,10 +17,6 @@ from hypothesis import strategies as st
 from pyarrow.csv import write_csv
 
 import sfumato as sf
-from sfumato.checks import Case, check_recoder, random_case
-from sfumato.checks.exhaustive import Outcome, best, every_outcome, minimal
-from sfumato.checks.joined_case import random_joined_case
-from sfumato.checks.tables import METRICS
 from sfumato.cli.main import _run
 from sfumato.encode import encode
 from sfumato.errors import Infeasible
@@ -29,16 +25,20 @@ from sfumato.policy.options import RECODERS
 from sfumato.recode import recode
 from sfumato.release import prepare
 from sfumato.table import from_frame
+from sfumato.testing import TableCase, check_recoder, random_case
+from sfumato.testing.exhaustive_search import NodeOutcome, best_outcome, evaluate_every_node, minimal_outcomes
+from sfumato.testing.join_cases import random_join_case
+from sfumato.testing.random_tables import METRICS
 
 Rules = Callable[..., dict[str, Any]]
-FULL: dict[str, Callable[[list[Outcome]], list[Outcome]]] = {
+FULL: dict[str, Callable[[list[NodeOutcome]], list[NodeOutcome]]] = {
     "optimal": lambda passing: passing,
     "samarati": lambda passing: [one for one in passing if sum(one.node) == min(sum(each.node) for each in passing)],
-    "incognito": minimal,
+    "incognito": minimal_outcomes,
 }
 
 
-def limited(random: Random, algorithm: str, model: str | None = None) -> Case:
+def limited(random: Random, algorithm: str, model: str | None = None) -> TableCase:
     """A random case, some of whose columns with levels may not be told exactly."""
     case = random_case(random, model, algorithm)
     columns = dict(case.document["columns"])
@@ -47,12 +47,12 @@ def limited(random: Random, algorithm: str, model: str | None = None) -> Case:
     return replace(case, document=case.document | {"columns": columns})
 
 
-def least(case: Case, name: str) -> int:
+def least(case: TableCase, name: str) -> int:
     """The lowest level that a column may be told at."""
     return int(case.document["columns"][name].get("least", 0))
 
 
-def held(case: Case, folder: Path) -> None:
+def held(case: TableCase, folder: Path) -> None:
     """Release a case, and hold each published cell against the row that it came from."""
     try:
         release = sf.anonymize(case.arrow(), case.policy(folder))
@@ -90,7 +90,7 @@ def test_no_cell_is_finer_where_hypothesis_looks(
     held(limited(random, algorithm), tmp_path_factory.mktemp("least"))
 
 
-def chosen(case: Case, folder: Path) -> tuple[int, ...] | None:
+def chosen(case: TableCase, folder: Path) -> tuple[int, ...] | None:
     """The levels that a full-domain algorithm chooses, counted in the policy's hierarchies."""
     policy = case.policy(folder)
     try:
@@ -107,13 +107,15 @@ def test_the_best_of_what_may_be_told(algorithm: str, metric: str, tmp_path: Pat
     """A full-domain search finds the best node from `least` on, by losses that count from the values that came in."""
     random = Random(f"best {algorithm} {metric}")
     for _ in range(4):
-        case = limited(random, algorithm, "k-anonymity").but(metric=metric)
+        case = limited(random, algorithm, "k-anonymity").with_algorithm(metric=metric)
         lowest = [least(case, name) for name in case.quasi]
         outcomes = [
-            one for node, one in every_outcome(case).items() if all(a >= b for a, b in zip(node, lowest, strict=True))
+            one
+            for node, one in evaluate_every_node(case).items()
+            if all(a >= b for a, b in zip(node, lowest, strict=True))
         ]
         passing = [one for one in outcomes if one.passes]
-        expected = best(FULL[algorithm](passing)).node if passing else None
+        expected = best_outcome(FULL[algorithm](passing)).node if passing else None
         assert chosen(case, tmp_path) == expected
 
 
@@ -207,7 +209,7 @@ def test_joined_with_earlier_releases(tmp_path: Path) -> None:
     """Where requirements are about a join, rows told no finer than `least` keep them, and the verifier says so too."""
     seen: Counter[str] = Counter()
     for seed in range(40):
-        case = random_joined_case(seed)
+        case = random_join_case(seed)
         levelled = [name for name in case.quasi if case.trees[name].levelled]
         columns = case.document["columns"] | {name: case.document["columns"][name] | {"least": 1} for name in levelled}
         case = replace(case, document=case.document | {"columns": columns})

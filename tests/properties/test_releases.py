@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato import Infeasible, anonymize
-from sfumato.checks import Case, check_recoder, random_case
 from sfumato.models import MODELS
 from sfumato.policy.options import FULL_DOMAIN, LOCAL, RECODERS
+from sfumato.testing import TableCase, check_recoder, random_case
 
 EACH = 24
 PARTS = 10
@@ -36,7 +36,7 @@ CASES = st.builds(
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=CASES)
-def test_tables_that_want_it_to_fail(case: Case) -> None:
+def test_tables_that_want_it_to_fail(case: TableCase) -> None:
     """The same for tables that Hypothesis chooses and makes small, whatever the algorithm."""
     assert check_recoder("any", cases=[case]).total() == 1
 

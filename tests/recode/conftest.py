@@ -5,23 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.checks.tables import Case
 from sfumato.encode import EncodedTable, encode
 from sfumato.policy import Policy
 from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.metrics import METRICS
 from sfumato.recode.requirement import Requirement
 from sfumato.table import from_frame
+from sfumato.testing.random_tables import TableCase
 
 Opened = tuple[EncodedTable, Policy]
 
 
 @pytest.fixture(scope="session")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Case], Opened]:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[[TableCase], Opened]:
     """Encodes the table of a case under its policy."""
     folder: Path = tmp_path_factory.mktemp("policy")
 
-    def opener(case: Case) -> Opened:
+    def opener(case: TableCase) -> Opened:
         policy = case.policy(folder)
         return encode(from_frame(case.arrow(), policy), policy), policy
 
@@ -29,10 +29,10 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Case], Opened]
 
 
 @pytest.fixture(scope="session")
-def evaluator(opened: Callable[[Case], Opened]) -> Callable[[Case], Evaluator]:
+def evaluator(opened: Callable[[TableCase], Opened]) -> Callable[[TableCase], Evaluator]:
     """An evaluator that has seen nothing yet, for a case."""
 
-    def make(case: Case) -> Evaluator:
+    def make(case: TableCase) -> Evaluator:
         encoded, policy = opened(case)
         requirement = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression)
         return Evaluator(encoded, requirement, METRICS[policy.search.metric](encoded))

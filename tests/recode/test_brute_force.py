@@ -9,10 +9,6 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from sfumato.checks import exhaustive
-from sfumato.checks.exhaustive import Outcome, every_outcome
-from sfumato.checks.losses import Node
-from sfumato.checks.tables import METRICS, Case, random_case
 from sfumato.encode import EncodedTable
 from sfumato.errors import Infeasible
 from sfumato.models import MODELS
@@ -22,29 +18,32 @@ from sfumato.recode import ALGORITHMS, recode
 from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.incognito import incognito
 from sfumato.recode.samarati import samarati
+from sfumato.testing import exhaustive_search
+from sfumato.testing.exhaustive_search import Node, NodeOutcome, evaluate_every_node
+from sfumato.testing.random_tables import METRICS, TableCase, random_case
 
-Opener = Callable[[Case], tuple[EncodedTable, Policy]]
-Evaluating = Callable[[Case], Evaluator]
+Opener = Callable[[TableCase], tuple[EncodedTable, Policy]]
+Evaluating = Callable[[TableCase], Evaluator]
 SEEDS = 40
 ANYTHING = st.builds(
     random_case, st.randoms(use_true_random=False), st.sampled_from([*MODELS, None]), st.sampled_from(list(ALGORITHMS))
 )
 
 
-def lowest(passing: list[Outcome]) -> list[Outcome]:
+def lowest(passing: list[NodeOutcome]) -> list[NodeOutcome]:
     """Those of the least height."""
     least = min((sum(one.node) for one in passing), default=0)
     return [one for one in passing if sum(one.node) == least]
 
 
-CANDIDATES: dict[str, Callable[[list[Outcome]], list[Outcome]]] = {
+CANDIDATES: dict[str, Callable[[list[NodeOutcome]], list[NodeOutcome]]] = {
     "optimal": lambda passing: passing,
     "samarati": lowest,
-    "incognito": exhaustive.minimal,
+    "incognito": exhaustive_search.minimal_outcomes,
 }
 
 
-def chosen(case: Case, opened: Opener) -> tuple[Node, int] | None:
+def chosen(case: TableCase, opened: Opener) -> tuple[Node, int] | None:
     """The node that the case's algorithm chooses and the rows it suppresses, or nothing where none passes."""
     encoded, policy = opened(case)
     try:
@@ -56,11 +55,11 @@ def chosen(case: Case, opened: Opener) -> tuple[Node, int] | None:
     return tuple(recoding.levels[name] for name in case.quasi), recoding.suppressed
 
 
-def compare(case: Case, opened: Opener) -> Outcome | None:
+def compare(case: TableCase, opened: Opener) -> NodeOutcome | None:
     """Hold what an algorithm chooses against the best of the nodes it may choose from, and give that."""
     candidates = CANDIDATES[case.document["algorithm"]["name"]]
-    passing = [one for one in every_outcome(case).values() if one.passes]
-    expected = exhaustive.best(candidates(passing)) if passing else None
+    passing = [one for one in evaluate_every_node(case).values() if one.passes]
+    expected = exhaustive_search.best_outcome(candidates(passing)) if passing else None
     assert chosen(case, opened) == (expected and (expected.node, expected.suppressed))
     return expected
 
@@ -96,7 +95,7 @@ def test_the_cases_cover_what_there_is() -> None:
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=ANYTHING)
-def test_whatever_hypothesis_thinks_of(case: Case, opened: Opener) -> None:
+def test_whatever_hypothesis_thinks_of(case: TableCase, opened: Opener) -> None:
     """The same where the cases are chosen, and made small, by somebody who wants it to fail."""
     found = compare(case, opened)
     event("infeasible" if found is None else f"suppresses: {found.suppressed > 0}")
@@ -107,11 +106,11 @@ def test_all_minimal_nodes(part: int, evaluator: Evaluating) -> None:
     """Samarati gives every passing node of the least height, Incognito every minimal passing node, no others."""
     for seed in range(part, 120, 4):
         case = random_case(Random(f"minimal {seed}"))
-        passing = [one for one in every_outcome(case).values() if one.passes]
+        passing = [one for one in evaluate_every_node(case).values() if one.passes]
         found = [one.node for one in samarati(evaluator(case))]
         assert found == sorted(one.node for one in lowest(passing))
         every = [one.node for one in incognito(evaluator(case))]
-        assert sorted(every) == sorted(one.node for one in exhaustive.minimal(passing))
+        assert sorted(every) == sorted(one.node for one in exhaustive_search.minimal_outcomes(passing))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

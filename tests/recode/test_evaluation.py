@@ -7,12 +7,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from sfumato.checks.exhaustive import classes, every_outcome
-from sfumato.checks.tables import Case, random_case
 from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.frequency_sets import FrequencySet
+from sfumato.testing.exhaustive_search import classes_at, evaluate_every_node
+from sfumato.testing.random_tables import TableCase, random_case
 
-Evaluating = Callable[[Case], Evaluator]
+Evaluating = Callable[[TableCase], Evaluator]
 
 
 def as_counter(found: FrequencySet) -> Counter[tuple[int, ...]]:
@@ -28,21 +28,21 @@ def test_rolling_up_is_counting_from_scratch(seed: int, evaluator: Evaluating) -
     fresh, used = evaluator(case), evaluator(case)
     nodes = used.lattice.nodes(np.ones(used.lattice.shape, dtype=np.bool_))
     for node in nodes:
-        counted = classes(case, node)
+        counted = classes_at(case, node)
         grouped = used.counter.group(used.frequencies(node))
         assert sorted(grouped.classes.sizes.tolist()) == sorted(map(len, counted.values()))
         assert as_counter(used.frequencies(node)) == as_counter(fresh.counter.roll_up(fresh.counter.at_bottom(), node))
         _same_labels(case, node, used)
 
 
-def _same_labels(case: Case, node: tuple[int, ...], evaluator: Evaluator) -> None:
+def _same_labels(case: TableCase, node: tuple[int, ...], evaluator: Evaluator) -> None:
     """Each class has the rows of the labels that stand for it, and their sensitive values."""
     grouped = evaluator.counter.group(evaluator.frequencies(node))
     codes = grouped.labels(np.ones(len(grouped.classes), dtype=np.bool_))[: len(node)]
     named = [
         tuple(evaluator.counter.hierarchies[i].labels[level][code] for code in codes[i]) for i, level in enumerate(node)
     ]
-    counted = classes(case, node)
+    counted = classes_at(case, node)
     for number, labels in enumerate(zip(*named, strict=True)):
         assert grouped.classes.sizes[number] == len(counted[labels])
         for column, lines in grouped.classes.sensitive.items():
@@ -62,7 +62,7 @@ def _same_labels(case: Case, node: tuple[int, ...], evaluator: Evaluator) -> Non
 def test_a_node_that_is_not_viable_rules_out_what_lies_below(seed: int, evaluator: Evaluating) -> None:
     """No specialization of a node that is not viable passes, and none suppresses fewer rows than are doomed."""
     case = random_case(Random(f"viable {seed}"))
-    search, outcomes = evaluator(case), every_outcome(case)
+    search, outcomes = evaluator(case), evaluate_every_node(case)
     for node, one in outcomes.items():
         grouped, _, doomed = search.judge(node)
         lost = float((grouped.classes.sizes * doomed).sum())

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.checks.exhaustive import every_outcome
-from sfumato.checks.losses import Labels, loss_of
-from sfumato.checks.tables import METRICS as NAMES
-from sfumato.checks.tables import Case, random_case
 from sfumato.policy.options import METRICS as DECLARED
 from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.metrics import METRICS
+from sfumato.testing.exhaustive_search import Labels, compute_loss, evaluate_every_node
+from sfumato.testing.random_tables import METRICS as NAMES
+from sfumato.testing.random_tables import TableCase, random_case
 
-Evaluating = Callable[[Case], Evaluator]
+Evaluating = Callable[[TableCase], Evaluator]
 
 
 @pytest.mark.parametrize("metric", NAMES)
@@ -23,9 +22,9 @@ def test_losses_are_their_definitions(metric: str, evaluator: Evaluating) -> Non
     """Each node that publishes something costs what its cells cost, between 0 and 1."""
     compared = 0
     for seed in range(12):
-        case = random_case(Random(f"losses {seed}")).but(metric=metric)
+        case = random_case(Random(f"losses {seed}")).with_algorithm(metric=metric)
         search = evaluator(case)
-        for node, one in every_outcome(case).items():
+        for node, one in evaluate_every_node(case).items():
             found = search.evaluate(node)
             if found.viable and one.published:
                 compared += 1
@@ -39,13 +38,13 @@ def test_bounds_are_bounds(metric: str, evaluator: Evaluating) -> None:
     """A floor is below every loss, `above` below that of generalizations, `below` adds what specializations lose."""
     told = 0
     for seed in range(12):
-        case = random_case(Random(f"bounds {seed}")).but(metric=metric)
+        case = random_case(Random(f"bounds {seed}")).with_algorithm(metric=metric)
         search = evaluator(case)
         floor = search.metric.floor()
-        outcomes = {node: one for node, one in every_outcome(case).items() if one.published}
+        outcomes = {node: one for node, one in evaluate_every_node(case).items() if one.published}
         for node, one in outcomes.items():
             assert floor[node] <= one.loss + 1e-12
-        for node in every_outcome(case):
+        for node in evaluate_every_node(case):
             found = search.evaluate(node)
             told += found.added_below > 0 or found.floor_above > 0
             for other, one in outcomes.items():
@@ -68,7 +67,7 @@ def test_nothing_generalized_costs_nothing_and_everything_costs_all(metric: str,
         "privacy": [{"model": "k-anonymity", "k": 1}],
         "algorithm": {"name": "optimal", "suppression": 0, "metric": metric},
     }
-    search = evaluator(Case(rows, {"q0": tree}, document))
+    search = evaluator(TableCase(rows, {"q0": tree}, document))
     assert search.evaluate((1,)).loss == pytest.approx(1)
     assert search.evaluate((0,)).loss == pytest.approx(0.5 if "class" in metric or metric == "discernibility" else 0)
 
@@ -88,7 +87,7 @@ def test_a_column_without_information_and_one_without_weight(evaluator: Evaluati
         "privacy": [{"model": "k-anonymity", "k": 2}],
         "algorithm": {"name": "optimal", "suppression": 0.5, "metric": "entropy"},
     }
-    search = evaluator(Case(columns, trees, document))
+    search = evaluator(TableCase(columns, trees, document))
     assert search.evaluate((0, 1)).loss == pytest.approx(0)
     assert search.evaluate((0, 0)).loss == pytest.approx(0.25)
 
@@ -107,9 +106,9 @@ def test_one_loss_by_hand() -> None:
         "q1": {"q10": ("q10", "x", "*"), "q11": ("q11", "x", "*")},
     }
     quasi = {name: {"role": "quasi", "hierarchy": f"{name}.csv"} for name in trees}
-    made = Case(columns, trees, case.document | {"columns": quasi})
+    made = TableCase(columns, trees, case.document | {"columns": quasi})
     published: dict[Labels, list[dict[str, str | None]]] = {("*", "x"): made.rows}
-    assert loss_of(made, (1, 1), published, "distortion") == pytest.approx(2 / 3)
-    assert loss_of(made, (1, 1), published, "precision") == pytest.approx(3 / 4)
-    assert loss_of(made, (1, 1), published, "ncp") == pytest.approx(1)
-    assert np.isclose(loss_of(made, (0, 1), {("q00", "x"): [made.rows[0]]}, "height"), (1 + 3) / 6)
+    assert compute_loss(made, (1, 1), published, "distortion") == pytest.approx(2 / 3)
+    assert compute_loss(made, (1, 1), published, "precision") == pytest.approx(3 / 4)
+    assert compute_loss(made, (1, 1), published, "ncp") == pytest.approx(1)
+    assert np.isclose(compute_loss(made, (0, 1), {("q00", "x"): [made.rows[0]]}, "height"), (1 + 3) / 6)

@@ -6,13 +6,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from sfumato.checks.exhaustive import classes, every_outcome
-from sfumato.checks.tables import Case, random_case
 from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.incognito import join_candidates, search_subsets, viable_without_attributes
 from sfumato.recode.optimal import Witnesses, left_by_subsets
+from sfumato.testing.exhaustive_search import classes_at, evaluate_every_node
+from sfumato.testing.random_tables import TableCase, random_case
 
-Evaluating = Callable[[Case], Evaluator]
+Evaluating = Callable[[TableCase], Evaluator]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -26,7 +26,7 @@ def test_subsets_rule_out_no_node_that_passes(seed: int, evaluator: Evaluating) 
     joined = join_candidates(tuple(range(len(case.quasi))), viable, search.lattice.shape)
     for largest in (1, 3):
         left = left_by_subsets(search, largest)
-        for node, one in every_outcome(case).items():
+        for node, one in evaluate_every_node(case).items():
             assert not one.passes or (left[node] and joined[node])
 
 
@@ -42,4 +42,4 @@ def test_witnesses_know_their_class_at_every_node(seed: int, evaluator: Evaluati
         sizes = witnesses.sizes(witness)
         for node in np.ndindex(*search.lattice.shape):
             labels = tuple(case.trees[name][v][i] for name, v, i in zip(case.quasi, texts, node, strict=True))
-            assert sizes[node] == len(classes(case, node)[labels])
+            assert sizes[node] == len(classes_at(case, node)[labels])

@@ -4,15 +4,14 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from sfumato.checks.exhaustive import Outcome, best, every_outcome
-from sfumato.checks.losses import Node
-from sfumato.checks.tables import Case
 from sfumato.encode import EncodedTable
 from sfumato.models import AlphaDeassociation, EntropyLDiversity
 from sfumato.policy import Policy
 from sfumato.recode import recode
+from sfumato.testing.exhaustive_search import Node, NodeOutcome, best_outcome, evaluate_every_node
+from sfumato.testing.random_tables import TableCase
 
-Opener = Callable[[Case], tuple[EncodedTable, Policy]]
+Opener = Callable[[TableCase], tuple[EncodedTable, Policy]]
 
 TREE: dict[str | None, tuple[str | None, ...]] = {
     "one": ("one", "few", "*"),
@@ -21,10 +20,10 @@ TREE: dict[str | None, tuple[str | None, ...]] = {
 }
 
 
-def case_of(rows: dict[str, str], rule: dict[str, Any], suppression: float = 0) -> Case:
+def case_of(rows: dict[str, str], rule: dict[str, Any], suppression: float = 0) -> TableCase:
     """Rows by town, an illness per letter, and one requirement."""
     pairs = [(town, illness) for town, illnesses in rows.items() for illness in illnesses]
-    return Case(
+    return TableCase(
         {
             "town": [town for town, _ in pairs],
             "illness": [illness for _, illness in pairs],
@@ -54,9 +53,9 @@ SUPPRESSING = case_of(
 )
 
 
-def pruned(case: Case) -> list[Outcome]:
+def pruned(case: TableCase) -> list[NodeOutcome]:
     """The passing nodes that are left if everything below a node that fails is thought to fail."""
-    outcomes = every_outcome(case)
+    outcomes = evaluate_every_node(case)
     failing = [node for node, one in outcomes.items() if not one.passes]
     return [one for node, one in outcomes.items() if one.passes and not any(_below(node, out) for out in failing)]
 
@@ -65,28 +64,28 @@ def _below(node: Node, other: Node) -> bool:
     return all(low <= high for low, high in zip(node, other, strict=True))
 
 
-def levels(case: Case, opened: Opener, algorithm: str) -> Node:
+def levels(case: TableCase, opened: Opener, algorithm: str) -> Node:
     """The node that an algorithm chooses."""
-    recoding = recode(*opened(case.but(name=algorithm)))
+    recoding = recode(*opened(case.with_algorithm(name=algorithm)))
     assert recoding.levels is not None
     return tuple(recoding.levels.values())
 
 
 def test_refined_alpha_is_not_pruned(opened: Opener) -> None:
     """One sensitive row in two passes, two in four do not, two in twenty do: only careful searches see the first."""
-    passes = [one.passes for one in every_outcome(REFINED).values()]
+    passes = [one.passes for one in evaluate_every_node(REFINED).values()]
     assert passes == [True, False, True]
-    assert best(pruned(REFINED)).loss == 1
-    assert best(list(every_outcome(REFINED).values())).loss == 0
+    assert best_outcome(pruned(REFINED)).loss == 1
+    assert best_outcome(list(evaluate_every_node(REFINED).values())).loss == 0
     for algorithm in ("optimal", "samarati", "incognito"):
         assert levels(REFINED, opened, algorithm) == (0,)
 
 
 def test_entropy_with_suppression_is_not_pruned(opened: Opener) -> None:
     """Uniting a passing class with one that is suppressed fails both, so what lies below a failing node may pass."""
-    outcomes = list(every_outcome(SUPPRESSING).values())
+    outcomes = list(evaluate_every_node(SUPPRESSING).values())
     assert [(one.passes, one.suppressed) for one in outcomes] == [(True, 2), (False, 6), (True, 0)]
-    assert best(pruned(SUPPRESSING)).loss == 1
+    assert best_outcome(pruned(SUPPRESSING)).loss == 1
     for algorithm in ("optimal", "samarati", "incognito"):
         assert levels(SUPPRESSING, opened, algorithm) == (0,)
 
@@ -94,7 +93,7 @@ def test_entropy_with_suppression_is_not_pruned(opened: Opener) -> None:
 def test_without_suppression_entropy_is_monotone() -> None:
     """With no row to spare the same requirement loses nothing by pruning: the models say so themselves."""
     whole = case_of({"one": "aabb", "two": "a", "rest": "b"}, SUPPRESSING.document["privacy"][0])
-    passing = [one for one in every_outcome(whole).values() if one.passes]
+    passing = [one for one in evaluate_every_node(whole).values() if one.passes]
     assert [one.node for one in pruned(whole)] == [one.node for one in passing] == [(2,)]
     assert EntropyLDiversity("illness", l=2).monotone
     assert not EntropyLDiversity("illness", l=2).hereditary
@@ -104,6 +103,6 @@ def test_without_suppression_entropy_is_monotone() -> None:
 def test_bisecting_heights_would_miss_it_too() -> None:
     """Passing nodes of both tables are not closed upwards, so no binary search on the height is right there."""
     for case in (REFINED, SUPPRESSING):
-        passing = {node for node, one in every_outcome(case).items() if one.passes}
-        above = [(a, b) for a, b in itertools.product(passing, every_outcome(case)) if _below(a, b)]
+        passing = {node for node, one in evaluate_every_node(case).items() if one.passes}
+        above = [(a, b) for a, b in itertools.product(passing, evaluate_every_node(case)) if _below(a, b)]
         assert any(b not in passing for _, b in above)

@@ -9,8 +9,8 @@ from scipy.stats import nbinom
 
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.errors import InputError
-from sfumato.risk import Asked, adversaries_of, risk_of
-from sfumato.risk.scaled import expected_inverse, inverse_population
+from sfumato.risk import RiskOptions, adversaries_of, measure_prosecutor_risk
+from sfumato.risk.adversaries import estimated_chance, expected_inverse
 
 
 def by_hand(groups: list[int], people: list[str] | None, chances: dict[int, float], threshold: float) -> list[float]:
@@ -61,7 +61,10 @@ def test_without_a_population_the_table_stands_for_it() -> None:
     found = adversaries_of(classes)
     assert found.basis == "the table itself"
     assert found.journalist == found.prosecutor
-    assert (found.prosecutor.highest, found.prosecutor.average) == (risk_of(classes).highest, risk_of(classes).average)
+    assert (found.prosecutor.highest, found.prosecutor.average) == (
+        measure_prosecutor_risk(classes).highest,
+        measure_prosecutor_risk(classes).average,
+    )
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.4, 0.9])
@@ -101,8 +104,8 @@ def test_the_estimate_is_right_on_a_population_that_is_known(fraction: float) ->
 
 def test_where_nothing_can_be_fitted_the_table_is_the_population() -> None:
     """All rows alone say nothing of how classes grow: chances stay as high as they can be."""
-    assert (inverse_population(np.ones(20, dtype=np.int64), 0.01) == 1).all()
-    assert inverse_population(np.array([40]), 0.01) == pytest.approx(1 / 4000, rel=0.03)
+    assert (estimated_chance(np.ones(20, dtype=np.int64), 0.01) == 1).all()
+    assert estimated_chance(np.array([40]), 0.01) == pytest.approx(1 / 4000, rel=0.03)
 
 
 @pytest.mark.parametrize(
@@ -118,10 +121,10 @@ def test_where_nothing_can_be_fitted_the_table_is_the_population() -> None:
 def test_what_cannot_be_asked(wrong: dict[str, float], words: str) -> None:
     """A share that is none, or two populations, end in a sentence."""
     with pytest.raises(InputError, match=words):
-        Asked(**wrong)  # type: ignore[arg-type]
+        RiskOptions(**wrong)  # type: ignore[arg-type]
 
 
 def test_a_population_that_is_smaller_than_its_sample() -> None:
     """It cannot have been drawn from; both numbers are named."""
     with pytest.raises(InputError, match="a population of 9 cannot have the 10 of the table"):
-        Asked(population_size=9).share(10)
+        RiskOptions(population_size=9).share(10)

@@ -8,11 +8,11 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from sfumato.checks import Case, random_case
-from sfumato.checks.split import check_split, check_tables, split_case
 from sfumato.models import MODELS
 from sfumato.policy.options import RECODERS
 from sfumato.release import Release, anonymize
+from sfumato.testing import TableCase, random_case
+from sfumato.testing.two_table_contract import check_split, check_tables, split_case
 
 TABLES = 6
 
@@ -42,7 +42,7 @@ def test_anatomy_with_every_model(model: str) -> None:
     assert seen["infeasible"] < len(cases)
 
 
-def _looks_at_one(case: Case) -> bool:
+def _looks_at_one(case: TableCase) -> bool:
     rules = case.document["privacy"]
     named = {
         name for rule in rules for name in [*rule.get("columns", []), *([rule["column"]] if "column" in rule else [])]
@@ -66,7 +66,7 @@ def test_a_moved_line_is_caught(tmp_path: Path) -> None:
         check_tables(case, release)
 
 
-def _of_several_classes(folder: Path) -> tuple[Case, Release]:
+def _of_several_classes(folder: Path) -> tuple[TableCase, Release]:
     """A case that asks for two rows a class only, and its release."""
     for seed in range(100):
         case = split_case(random_case(Random(seed), "k-anonymity", "top-down"), "lossy-join")

@@ -6,17 +6,16 @@ from random import Random
 
 import pytest
 
-from sfumato.checks import Case, random_case
-from sfumato.checks.exhaustive import outcome
-from sfumato.checks.losses import loss_of
 from sfumato.encode import encode
 from sfumato.errors import Infeasible
 from sfumato.recode import Recoding, recode
 from sfumato.table import from_frame
+from sfumato.testing import TableCase, random_case
+from sfumato.testing.exhaustive_search import compute_loss, evaluate_node
 from sfumato.utility import Utility, measure
 
 
-def measured(folder: Path, number: int) -> Iterator[tuple[Case, Recoding, Utility]]:
+def measured(folder: Path, number: int) -> Iterator[tuple[TableCase, Recoding, Utility]]:
     """Random cases that can be met, and what they cost."""
     for seed in range(number):
         case = random_case(Random(f"utility {seed}"))
@@ -35,13 +34,13 @@ def test_totals_are_their_definitions(tmp_path: Path) -> None:
     for case, recoding, found in measured(tmp_path, 150):
         assert recoding.levels is not None
         node = tuple(recoding.levels[name] for name in case.quasi)
-        published, rows = outcome(case, node).published, len(case.rows)
+        published, rows = evaluate_node(case, node).published, len(case.rows)
         kept = sum(map(len, published.values()))
-        assert found.ncp == pytest.approx(loss_of(case, node, published, "ncp"))
-        assert found.distortion_ratio == pytest.approx(loss_of(case, node, published, "distortion"))
-        assert 1 - found.precision == pytest.approx(loss_of(case, node, published, "precision"))
-        assert found.entropy == pytest.approx(loss_of(case, node, published, "entropy"))
-        assert found.discernibility == round(loss_of(case, node, published, "discernibility") * rows**2)
+        assert found.ncp == pytest.approx(compute_loss(case, node, published, "ncp"))
+        assert found.distortion_ratio == pytest.approx(compute_loss(case, node, published, "distortion"))
+        assert 1 - found.precision == pytest.approx(compute_loss(case, node, published, "precision"))
+        assert found.entropy == pytest.approx(compute_loss(case, node, published, "entropy"))
+        assert found.discernibility == round(compute_loss(case, node, published, "discernibility") * rows**2)
         assert found.average_class_size == pytest.approx(kept / len(published))
         assert found.suppressed_rows == rows - kept
         suppressing += found.suppressed_rows > 0

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.checks import Case, random_case
-from sfumato.checks.covering import covers
 from sfumato.cli.main import _run
 from sfumato.datasets.adult import adult_folder, adult_policy
 from sfumato.errors import Infeasible
 from sfumato.policy.options import LOCAL
+from sfumato.testing import TableCase, random_case
+from sfumato.testing.label_definitions import covers
 
 
-def _labels(case: Case, release: Any) -> dict[str, Counter[str | None]]:
+def _labels(case: TableCase, release: Any) -> dict[str, Counter[str | None]]:
     return {name: Counter(release.table[name].to_pylist()) for name in case.quasi}
 
 
-def _leaves(case: Case, name: str, label: str | None) -> int:
+def _leaves(case: TableCase, name: str, label: str | None) -> int:
     """How many values of the domain a label covers."""
     return sum(covers(case, name, label, value) for value in case.trees[name])
 
@@ -32,7 +32,7 @@ def test_losses_are_their_definitions(tmp_path: Path, algorithm: str) -> None:
     """NCP, distortion, entropy and exact cells of each column, counted label by label, suppressed rows as lost."""
     compared = 0
     for seed in range(25):
-        case = random_case(Random(f"local {seed}"), algorithm="top-down").but(name=algorithm, improve=False)
+        case = random_case(Random(f"local {seed}"), algorithm="top-down").with_algorithm(name=algorithm, improve=False)
         try:
             release = sf.anonymize(case.arrow(), case.policy(tmp_path))
         except Infeasible:
@@ -49,7 +49,7 @@ def test_losses_are_their_definitions(tmp_path: Path, algorithm: str) -> None:
     assert compared > 10
 
 
-def _entropy(case: Case, name: str, found: Counter[str | None]) -> float:
+def _entropy(case: TableCase, name: str, found: Counter[str | None]) -> float:
     """Bits lost, of the bits there were: a label tells log2 of the table's rows over those whose value it covers."""
     rows, values = len(case.rows), [row[name] for row in case.rows]
     before = -sum(n / rows * math.log2(n / rows) for n in Counter(values).values())

@@ -12,8 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.checks import Case, random_case
-from sfumato.checks.covering import covers
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import DataError, Infeasible, InputError
 from sfumato.policy import Policy, load
@@ -21,6 +19,8 @@ from sfumato.recode import recode
 from sfumato.release import Release, anonymize
 from sfumato.split import TwoTables, tables_from_recoding
 from sfumato.table import from_frame
+from sfumato.testing import TableCase, random_case
+from sfumato.testing.label_definitions import covers
 from sfumato.utility.query_error import (
     CountEstimator,
     CountQuery,
@@ -81,7 +81,7 @@ def by_hand_from_two_tables(wanted: Wanted, nss: list[Row], ss: list[Row], sensi
     return expected, paper
 
 
-def by_hand_from_labels(wanted: Wanted, table: list[Row], sensitive: str, case: Case) -> tuple[Fraction, int]:
+def by_hand_from_labels(wanted: Wanted, table: list[Row], sensitive: str, case: TableCase) -> tuple[Fraction, int]:
     """Both estimates, row by row, from a generalized table: how much of each cell is wanted."""
     expected, paper = Fraction(0), 0
     for row in table:
@@ -94,11 +94,11 @@ def by_hand_from_labels(wanted: Wanted, table: list[Row], sensitive: str, case: 
     return expected, paper
 
 
-def drawn_from(case: Case, folder: Path, seed: int, **publish: Any) -> tuple[Release, QuerySample] | None:
+def drawn_from(case: TableCase, folder: Path, seed: int, **publish: Any) -> tuple[Release, QuerySample] | None:
     """A release of a case in a form, and queries on it; nothing where the case cannot be met."""
     document = case.document | {"publish": publish}
     try:
-        release = anonymize(case.arrow(), Case(case.columns, case.trees, document).policy(folder))
+        release = anonymize(case.arrow(), TableCase(case.columns, case.trees, document).policy(folder))
     except Infeasible:
         return None
     random = Random(seed)

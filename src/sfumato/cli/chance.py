@@ -20,56 +20,60 @@ def chance(
     from sfumato.cli.printing import print_json
     from sfumato.risk import coincidence
 
-    found = coincidence(others, known, values)
+    chances = coincidence(others, known, values)
     if as_json:
-        print_json(found.as_json())
+        print_json(chances.as_json())
     else:
-        _show(found)
+        _print(chances)
 
 
-def _show(found: "Coincidence") -> None:
+def _print(chances: "Coincidence") -> None:
     from rich.table import Table
 
     from sfumato.cli.printing import console_of
 
-    table = Table(f"{_whole(found.known)} known values, {_whole(found.values)} possible of each", "")
-    table.add_row("other people", _whole(found.others))
-    table.add_row("lookalikes expected among them (n / R^B)", f"{found.expected:.4g}")
-    table.add_row("chance of a lookalike, at most (the exercise's bound)", _chance(found.bound))
-    table.add_row("chance of a lookalike, exactly", _chance(found.exact))
-    table.add_row("chance that there is none: the person is found", _chance(found.alone))
-    table.add_row("chance of picking the person among all who look alike", _chance(found.picked))
-    for level, known in found.needed.items():
-        table.add_row(f"known values for less than {float(level):.0%} chance of one", _whole(known))
+    table = Table(f"{_number(chances.known)} known values, {_number(chances.values)} possible of each", "")
+    table.add_row("other people", _number(chances.others))
+    table.add_row("lookalikes expected among them (n / R^B)", f"{chances.expected:.4g}")
+    table.add_row("chance of a lookalike, at most (the exercise's bound)", _share(chances.bound))
+    table.add_row("chance of a lookalike, exactly", _share(chances.exact))
+    table.add_row("chance that there is none: the person is found", _share(chances.alone))
+    table.add_row("chance of picking the person among all who look alike", _share(chances.picked))
+    for level, known in chances.needed.items():
+        table.add_row(f"known values for less than {float(level):.0%} chance of one", _number(known))
     console = console_of()
     console.print(table)
-    console.print(_means(found), soft_wrap=True)
+    console.print(_explain(chances), soft_wrap=True)
 
 
-def _means(found: "Coincidence") -> str:
-    assumed = "This takes values to be independent and equally likely; real ones are not, and rare ones tell more."
-    if found.exact < 0.05:
-        told = "Nobody else looks the same, almost surely: whoever knows these values finds the person's row, and with "
-        return f"{told}it everything else that the row says. {assumed}"
-    if found.alone > 0.05:
-        told = (
-            "It is open whether anybody else looks the same; if nobody does, the row and all it says is the person's. "
+def _explain(chances: "Coincidence") -> str:
+    """Say in words what the chances imply."""
+    more = chances.needed["0.05"] - chances.known
+    more_would = f"{_number(more)} more known value{'s' * (more != 1)} would"
+    if chances.exact < 0.05:
+        meaning = (
+            "Nobody else looks the same, almost surely: whoever knows these values finds the person's row, and with it "
+            "everything else that the row says."
         )
-        return f"{told}{_more(found)} settle it. {assumed}"
-    told = "Somebody else looks the same, almost surely: these values alone do not say which row is the person's. "
-    return f"{told}{_more(found)} do. {assumed}"
+    elif chances.alone > 0.05:
+        meaning = (
+            "It is open whether anybody else looks the same; if nobody does, the row and all it says is the person's. "
+            f"{more_would} settle it."
+        )
+    else:
+        meaning = (
+            "Somebody else looks the same, almost surely: these values alone do not say which row is the person's. "
+            f"{more_would} do."
+        )
+    assumption = "This takes values to be independent and equally likely; real ones are not, and rare ones tell more."
+    return f"{meaning} {assumption}"
 
 
-def _more(found: "Coincidence") -> str:
-    needed = found.needed["0.05"] - found.known
-    return f"{_whole(needed)} more known value{'s' * (needed != 1)} would"
-
-
-def _whole(number: int) -> str:
+def _number(number: int) -> str:
     return f"{number:,}" if number < 10**15 else f"{number:.4g}"
 
 
-def _chance(share: float) -> str:
+def _share(share: float) -> str:
     if share < 1e-4 or share == 1:
         return f"{share:.3g}"
     return "> 0.9999" if share > 0.9999 else f"{share:.4f}"

@@ -6,9 +6,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.errors import InputError
+from sfumato.page.words import percent, plural
 
 if TYPE_CHECKING:
-    from sfumato.risk import Asked, TableRisk
+    from rich.table import Table
+
+    from sfumato.risk import (
+        Adversaries,
+        ColumnSets,
+        KMap,
+        MissingValueRisk,
+        PersonRisk,
+        RiskOptions,
+        TableRisk,
+        Uniqueness,
+    )
+
+_MOST_SETS = 8
+"""Sets of columns that are printed for people; programs get all."""
 
 
 def risk(
@@ -41,43 +56,178 @@ def risk(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Measure the re-identification risk of a table: who could be found in it, by whom, and by which columns."""
-    from sfumato.cli.risk_shown import show_risk
-    from sfumato.risk import Asked
+    from sfumato.cli.printing import print_json
+    from sfumato.risk import RiskOptions
 
-    asked = Asked(threshold, population, population_size, sampling_fraction, sets)
+    options = RiskOptions(threshold, population, population_size, sampling_fraction, sets)
+    measured = _measure(data, policy, quasi, individual, k, options)
+    if as_json:
+        print_json(measured.as_json())
+    else:
+        _print(measured)
+
+
+def _measure(
+    data: Path, policy: Path | None, quasi: str | None, individual: str | None, k: int | None, options: "RiskOptions"
+) -> "TableRisk":
+    """Measure a release by its folder, or a table by a policy or by the names of its columns."""
+    from sfumato.risk import risk_by_columns, risk_by_policy, risk_by_release
+
     if data.is_dir():
-        found = _release(data, policy or quasi or individual, k, asked)
-    elif (policy is None) == (quasi is None):
+        if policy or quasi or individual:
+            raise InputError(
+                "a release folder names its quasi-identifiers and persons itself; leave --policy, --quasi and "
+                "--individual out, or name a table of its public part"
+            )
+        return risk_by_release(data, k=k, asked=options)
+    if (policy is None) == (quasi is None):
         raise InputError("give either --policy or --quasi a,b,c; only a release folder needs neither")
-    elif policy is not None:
+    if policy is not None:
         if individual is not None:
             raise InputError("--individual goes with --quasi; a policy names its individual column itself")
-        found = _by_policy(data, policy, k, asked)
-    else:
-        found = _by_columns(data, (str(quasi), individual), k, asked)
-    show_risk(found, as_json=as_json)
+        from sfumato.policy import load
+
+        return risk_by_policy(data, load(policy), k=k, asked=options)
+    names = [name.strip() for name in str(quasi).split(",") if name.strip()]
+    return risk_by_columns(data, names, individual=individual, k=k, asked=options)
 
 
-def _release(folder: Path, other: object, k: int | None, asked: "Asked") -> "TableRisk":
-    from sfumato.risk import risk_by_release
+def _print(measured: "TableRisk") -> None:
+    """Print all figures that were asked for, and what each adversary is assumed to know."""
+    from sfumato.cli.printing import console_of
 
-    if other:
-        raise InputError(
-            "a release folder names its quasi-identifiers and persons itself; leave --policy, --quasi and --individual "
-            "out, or name a table of its public part"
-        )
-    return risk_by_release(folder, k=k, asked=asked)
+    console = console_of()
+    console.print(_adversary_table(measured.adversaries))
+    for sentence in _assumptions(measured.adversaries):
+        console.print(sentence, soft_wrap=True)
+    if measured.persons:
+        console.print(_person_table(measured.persons, measured.by))
+    if measured.population:
+        console.print(_population_table(measured.population))
+    if measured.uniqueness:
+        console.print(_uniqueness_table(measured.uniqueness))
+    if measured.nulls:
+        console.print(_missing_value_table(measured.nulls))
+    if measured.sets:
+        for part in _column_set_tables(measured.sets):
+            console.print(part)
 
 
-def _by_policy(data: Path, policy: Path, k: int | None, asked: "Asked") -> "TableRisk":
-    from sfumato.policy import load
-    from sfumato.risk import risk_by_policy
+def _adversary_table(adversaries: "Adversaries") -> "Table":
+    prosecutor, journalist, marketer = adversaries.prosecutor, adversaries.journalist, adversaries.marketer
+    both, unit = (prosecutor, journalist), adversaries.counts
+    table = _table("chance of being found", "prosecutor", "journalist", "marketer")
+    table.add_row(f"highest of all {unit}", *(_chance(each.highest) for each in both), "")
+    table.add_row("average", *(_chance(each.average) for each in (*both, marketer)))
+    table.add_row(f"{unit} above {adversaries.threshold:g}", *(_amount(each.number, each.above) for each in both), "")
+    table.add_row(f"{unit} alone (chance 1)", *(_amount(each.certain, each.certain_share) for each in both), "")
+    table.add_row(f"{unit} tied right", "", "", f"{marketer.right:,.1f}")
+    return table
 
-    return risk_by_policy(data, load(policy), k=k, asked=asked)
+
+def _assumptions(adversaries: "Adversaries") -> tuple[str, ...]:
+    """Say what each of the three is assumed to know."""
+    from sfumato.risk.adversaries import ESTIMATED, TABLE
+
+    where = {
+        TABLE: "looks persons up in the population table",
+        ESTIMATED: "looks persons up among the whole population, whose size is known and whose classes are estimated",
+    }.get(adversaries.basis, "looks persons up in a list of all; no population was given, so the table stands for it")
+    return (
+        "All three know the quasi-identifiers of persons exactly.",
+        "The prosecutor also knows that the person is in the table.",
+        f"The journalist wants to find anybody, and {where}.",
+        "The marketer ties every row to somebody there; the average is the share that is right.",
+    )
 
 
-def _by_columns(data: Path, columns: tuple[str, str | None], k: int | None, asked: "Asked") -> "TableRisk":
-    from sfumato.risk import risk_by_columns
+def _person_table(persons: "PersonRisk", by: str) -> "Table":
+    """Show what several rows per person do; `by` says where the k is from."""
+    table = _table(f"persons (k = {persons.k:,}, {by})", "")
+    table.add_row("rows per person (rpi)", f"{persons.rpi:.4g}, of {persons.persons:,} persons")
+    amounts = {
+        "classes of k rows, but of fewer persons (vulnerable)": (persons.vulnerable, persons.vulnerable_share),
+        "classes of one person's rows (single)": (persons.single, persons.single_share),
+        "persons whose classes fewer than k share (linked)": (persons.linked, persons.linked_share),
+    }
+    for title, (number, share) in amounts.items():
+        table.add_row(title, _amount(number, share))
+    table.add_row("fewest who share their set of classes", f"{persons.linked_fewest:,}")
+    return table
 
-    names = [name.strip() for name in columns[0].split(",") if name.strip()]
-    return risk_by_columns(data, names, individual=columns[1], k=k, asked=asked)
+
+def _population_table(population: "KMap") -> "Table":
+    table = _table(f"population table ({population.people:,} people)", "")
+    smallest = "no row falls in any" if population.k_map is None else f"{population.k_map:,}"
+    table.add_row("smallest class that a row falls in (k-map)", smallest)
+    table.add_row("rows that fit one person only", f"{population.alone:,}")
+    table.add_row("rows that fit nobody: counted as not to be found there", f"{population.outside:,}")
+    if population.short:
+        table.add_row("rows in classes of which it has fewer than the table", f"{population.short:,}")
+    if population.outside or population.short:
+        table.caption = "the population table is not whole, or written differently from the table"
+    return table
+
+
+def _uniqueness_table(estimates: "Uniqueness") -> "Table":
+    """Show the estimates side by side, and which of them the rule takes."""
+    table = _table("alone in the population, estimated", "people", "share", "")
+    for name, title in (("pitman", "Pitman"), ("zayatz", "Zayatz"), ("snb", "SNB (slide negative binomial)")):
+        estimate = getattr(estimates, name)
+        if estimate.uniques is None:
+            table.add_row(title, "", "", f"none: {estimate.reason}")
+        else:
+            mark = "taken" if name == estimates.chosen else ""
+            table.add_row(title, f"{estimate.uniques:,.0f}", percent(estimate.share), mark)
+    people, fraction = f"{estimates.people:,} people", percent(estimates.fraction)
+    table.caption = f"of {people}, of whom {fraction} are in the table; {estimates.why}"
+    return table
+
+
+def _missing_value_table(nulls: "MissingValueRisk") -> "Table":
+    title = f"{plural(nulls.cells, 'missing value')} in {plural(nulls.rows, 'row')}"
+    table, both = _table(title, "as a value", "as a wildcard"), (nulls.as_value, nulls.as_wildcard)
+    table.add_row("highest chance", *(_chance(each.highest) for each in both))
+    table.add_row("average chance", *(_chance(each.average) for each in both))
+    alone = (_amount(round(each.uniques), each.unique_share) for each in both)
+    table.add_row(f"{nulls.counts} that are alone", *alone)
+    table.caption = "as a value: NULL looks like NULL only; as a wildcard: it may be anything, in either row"
+    if nulls.as_wildcard.looked_at < nulls.as_value.looked_at:
+        table.caption += f"; {nulls.as_wildcard.looked_at:,} {nulls.counts} drawn at random stand for all"
+    return table
+
+
+def _column_set_tables(sets: "ColumnSets") -> tuple["Table", "Table | str"]:
+    """Show the sets that tell rows apart best, and those that are the first to find somebody."""
+    every = f"{plural(len(sets.sets), 'set')} of up to {plural(sets.largest, 'column')}"
+    if len(sets.among) < sum(len(each.columns) == 1 for each in sets.sets):
+        few = f"{len(sets.among)} columns that separate most, since there are too many of all"
+        every += f", larger ones of the {few}"
+    best = _table("columns together", "distinction", "separation")
+    best.caption = f"{every}; distinction: different values by rows, separation: pairs of rows that differ"
+    for each in sets.sets[:_MOST_SETS]:
+        best.add_row(", ".join(each.columns), percent(each.distinction), percent(each.separation))
+    if not sets.minimal:
+        return best, f"No set of up to {plural(sets.largest, 'column')} finds anybody."
+    first = _table("columns that find somebody", "finds", "first")
+    for each in sets.minimal[:_MOST_SETS]:
+        first.add_row(", ".join(each.columns), f"{each.finds:,}", f"{each.first:,}")
+    more = len(sets.minimal) - _MOST_SETS
+    others = f"{plural(more, 'more set does', 'more sets do')}; " if more > 0 else ""
+    by_any = plural(sets.found, sets.counts.removesuffix("s"))
+    first.caption = f"{others}found by some set: {by_any}; first: no part of the set finds them"
+    return best, first
+
+
+def _table(*headers: str) -> "Table":
+    from rich.table import Table
+
+    return Table(*headers)
+
+
+def _amount(number: int, share: float) -> str:
+    return f"{number:,} ({percent(share)})"
+
+
+def _chance(chance: float) -> str:
+    return f"{chance:.2g}" if 0 < chance < 0.0001 else f"{chance:.4f}"

@@ -20,7 +20,7 @@ from sfumato.page.markup import Markup, facts, join, name, note, paragraph, sect
 from sfumato.page.words import percent, plural
 from sfumato.policy import Policy, load
 from sfumato.recode.frequency_sets import FrequencyCounter
-from sfumato.risk import Risk, asked_k, risk_of
+from sfumato.risk import ProsecutorRisk, measure_prosecutor_risk, required_k
 
 _ORDERS = ("given", "distinction")
 
@@ -49,7 +49,7 @@ class DimensionLevel:
 
     number: int
     column: str
-    raw: Risk
+    raw: ProsecutorRisk
     releases: tuple[DimensionRelease, ...]
 
     def as_json(self) -> dict[str, Any]:
@@ -131,14 +131,14 @@ def _levels(
     for number in range(1, len(quasi) + 1):
         projected = _project(encoded, quasi[:number])
         counter = FrequencyCounter(projected)
-        raw = risk_of(counter.group(counter.at_bottom()).classes)
+        raw = measure_prosecutor_risk(counter.group(counter.at_bottom()).classes)
         progress = watch(number - 1, len(quasi), f"{number} columns") if watch else None
         others = [attribute.name for attribute in quasi[number:]]
         remaining = replace(cache.table, arrow=cache.table.arrow.drop_columns(others))
         releases = []
         for run in runs:
             assert run.policy is not None  # noqa: S101 - runs without a policy were refused at the start
-            k = asked_k(run.policy.privacy)
+            k = required_k(run.policy.privacy)
             persons = encoded.rows if encoded.individual is None else encoded.individual.width
             release = DimensionRelease(k, None if k is None else cube_share(k, persons, number))
             try:
@@ -267,7 +267,7 @@ def _failure_section(measured: Dimensions) -> Markup:
     return section("No release", facts(reasons)) if reasons else Markup()
 
 
-def _raw_series(measured: Dimensions, label: str, figure: Callable[[Risk], float]) -> Series:
+def _raw_series(measured: Dimensions, label: str, figure: Callable[[ProsecutorRisk], float]) -> Series:
     return Series(label, [(level.number, figure(level.raw)) for level in measured.levels])
 
 

@@ -1,7 +1,7 @@
 """Privacy models: what must hold in every class of a published table, or over its join with earlier releases.
 
 One model, or one family of them, per file. To add one, write its file and add a line to `MODELS`; keys, schema,
-validation and the contracts in `sfumato.checks` follow from its annotated fields.
+validation and the contracts in `sfumato.testing` follow from its annotated fields.
 """
 
 from collections.abc import Mapping

@@ -21,7 +21,7 @@ from sfumato.release.published import Published
 from sfumato.release.tables import class_id, layout
 from sfumato.release.timing import timed
 from sfumato.release.warnings import warnings
-from sfumato.risk import DEFAULT_K, Persons, Risk, asked_k, persons_of, risk_of
+from sfumato.risk import DEFAULT_K, PersonRisk, ProsecutorRisk, measure_person_risk, measure_prosecutor_risk, required_k
 from sfumato.split import Tie, measure_ties, tables_from_recoding
 from sfumato.table import Table
 from sfumato.utility import Utility, measure
@@ -107,16 +107,16 @@ class Release:
         return measure_ties(tables_from_recoding(self.encoded, self.recoding).bags) if self.policy.publish.split else {}
 
     @cached_property
-    def risk(self) -> Risk:
+    def risk(self) -> ProsecutorRisk:
         """The re-identification risk that is left."""
-        return risk_of(self.recoding.classes)
+        return measure_prosecutor_risk(self.recoding.classes)
 
     @cached_property
-    def persons(self) -> Persons | None:
+    def persons(self) -> PersonRisk | None:
         """The risk by person, measured with the policy's largest k or 5; ``None`` where no column names persons."""
         if self.recoding.classes.individuals is None:
             return None
-        return persons_of(self.recoding.classes, asked_k(self.policy.privacy) or DEFAULT_K)
+        return measure_person_risk(self.recoding.classes, required_k(self.policy.privacy) or DEFAULT_K)
 
     @cached_property
     def attacks(self) -> "Attacks":

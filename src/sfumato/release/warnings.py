@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sfumato.release.key_file import key_warnings
 from sfumato.release.previous import told
 from sfumato.release.tables import reveals
-from sfumato.risk import Persons, asked_k
+from sfumato.risk import PersonRisk, required_k
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -92,7 +92,7 @@ def _nameless(release: "Release") -> Iterator[str]:
         yield f"{rows:,} rows have no value in '{column.name}': they count as one person's, who gets one pseudonym"
 
 
-def _by_rows(release: "Release", persons: Persons, *, linked: bool) -> str:
+def _by_rows(release: "Release", persons: PersonRisk, *, linked: bool) -> str:
     """No identity-reserved requirement is asked for; what is said of links, if anything, is not said here."""
     assert release.policy.individual is not None  # noqa: S101 - whoever knows persons has it
     repeated = f"column '{release.policy.individual.name}' has {per(persons.rpi)} rows per person (rpi)"
@@ -104,11 +104,11 @@ def _by_rows(release: "Release", persons: Persons, *, linked: bool) -> str:
     return f"{counted}, or how far pseudonyms link rows; identity-alpha-beta and linked_k do"
 
 
-def _linked(release: "Release", persons: Persons) -> str | None:
+def _linked(release: "Release", persons: PersonRisk) -> str | None:
     """Persons whom their pseudonym singles out among fewer than k, where nothing bounds it or rows were parted."""
     parted, bound = parting(release), any(model.linked > 1 for model in release.policy.privacy)
     narrower = persons.linked_fewest < int(release.recoding.classes.persons.min(initial=persons.persons))
-    told = parted or (not bound and (narrower or asked_k(release.policy.privacy)))
+    told = parted or (not bound and (narrower or required_k(release.policy.privacy)))
     if not persons.linked or not told:
         return None
     who = f"fewer than {persons.k:,} persons share the classes of {persons.linked:,} of {persons.persons:,} persons"

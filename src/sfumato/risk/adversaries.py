@@ -1,8 +1,15 @@
-"""Three adversaries: who is sure that a person is in the table, who is not, and who is after as many as possible.
+"""Three adversaries: prosecutor, journalist and marketer, and the chance that each ties a row to the right person.
 
 The prosecutor knows that a certain person is in the table. The journalist wants to re-identify anybody, to show that it
 can be done, and looks persons up in a register of the population. The marketer ties every row to somebody in that
 register, and is content with the share that is right. All three know the quasi-identifiers exactly.
+
+A class of f rows has F people in the population, and journalist and marketer pick one of them: their chance is 1 / F.
+Where there is no table of the population, F is estimated by Pitman's model, fitted to the table. It says how the people
+who were not drawn would fall: some begin classes of their own, some join those of the table. A class of f rows then has
+F = f + X people, with X a negative binomial variable of f - alpha and p = (theta + n) / (theta + N), of n rows of the
+table and N people. With alpha and theta 0 this is the individual risk of mu-Argus (Benedetti and Franconi 1998), which
+underestimates the exposure of rows that are alone, where many are.
 """
 
 from dataclasses import asdict, dataclass
@@ -12,13 +19,46 @@ import numpy as np
 
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses
-from sfumato.risk.scaled import inverse_population
+from sfumato.risk.population_uniqueness import SampleClassSizes, pitman
 
 THRESHOLD = 0.2
 """The chance above which a row is at risk where nobody names another: that of a class of fewer than five."""
 
 TABLE, ESTIMATED, SAMPLE = "population table", "estimated from the sampling fraction", "the table itself"
 """Where the size of a class in the population is from."""
+
+_LARGE, _TERMS = 50, 80
+"""Larger classes than these are summed term by term; so many terms give every digit of a floating-point number."""
+
+
+@dataclass(frozen=True)
+class ProsecutorRisk:
+    """The prosecutor's chances of picking the right row for a person in the table.
+
+    `highest` is for the person in the smallest class, `average` over all rows; `uniques` are rows alone in
+    their class, `unique_share` their share.
+    """
+
+    highest: float
+    average: float
+    uniques: int
+    unique_share: float
+
+    def as_json(self) -> dict[str, float]:
+        """Return the figures for ``--json`` and the audit."""
+        return asdict(self)
+
+
+def measure_prosecutor_risk(classes: EquivalenceClasses) -> ProsecutorRisk:
+    """Measure the prosecutor's risk of a table with these classes; by persons where rows name them.
+
+    >>> measure_prosecutor_risk(EquivalenceClasses(sizes=[1, 4]))
+    ProsecutorRisk(highest=1.0, average=0.4, uniques=1, unique_share=0.2)
+    """
+    persons, rows = classes.persons, classes.rows
+    uniques = int(classes.sizes[persons == 1].sum())
+    average = float((classes.sizes / persons).sum()) / rows
+    return ProsecutorRisk(1.0 / int(persons.min()), average, uniques, uniques / rows)
 
 
 @dataclass(frozen=True)
@@ -39,7 +79,7 @@ class Chances:
     right: float
 
     def as_json(self) -> dict[str, Any]:
-        """For ``--json`` and the audit."""
+        """Return the figures for ``--json`` and the audit."""
         return asdict(self)
 
 
@@ -58,7 +98,7 @@ class Adversaries:
     marketer: Chances
 
     def as_json(self) -> dict[str, Any]:
-        """For ``--json`` and the audit."""
+        """Return the figures for ``--json`` and the audit."""
         return asdict(self)
 
 
@@ -69,62 +109,103 @@ def adversaries_of(
     fraction: float | None = None,
     threshold: float = THRESHOLD,
 ) -> Adversaries:
-    """What the three can expect of a table with these classes; by persons where rows name them.
+    """Measure what the three can expect of a table with these classes; by persons where rows name them.
 
     `population` is how many of the population fall in each class, 0 where it has nobody; `fraction` is the share of the
     population that the table is, from which the sizes are estimated. With neither, the table is the population.
 
-    >>> found = adversaries_of(EquivalenceClasses(sizes=[1, 4]), np.array([2, 40]))
-    >>> found.prosecutor.highest, found.journalist.highest, found.marketer.average
+    >>> risk = adversaries_of(EquivalenceClasses(sizes=[1, 4]), np.array([2, 40]))
+    >>> risk.prosecutor.highest, risk.journalist.highest, risk.marketer.average
     (1.0, 0.5, 0.12)
     """
     if population is not None:
-        found, basis = through(classes.persons, population), TABLE
+        chance, basis = lookup_chance(classes.persons, population), TABLE
     elif fraction is not None:
-        found, basis = inverse_population(classes.persons, fraction), ESTIMATED
+        chance, basis = estimated_chance(classes.persons, fraction), ESTIMATED
     else:
-        found, basis = 1.0 / classes.persons, SAMPLE
-    return adversaries(classes, chances_of(classes, found, threshold), threshold, basis)
+        chance, basis = 1.0 / classes.persons, SAMPLE
+    return combine_adversaries(classes, summarize_chances(classes, chance, threshold), threshold, basis)
 
 
-def adversaries(classes: EquivalenceClasses, reached: Chances, threshold: float, basis: str) -> Adversaries:
-    """The three, where the chances by way of the population are known already."""
+def combine_adversaries(
+    classes: EquivalenceClasses, by_population: Chances, threshold: float, basis: str
+) -> Adversaries:
+    """Add the prosecutor's chances to those of journalist and marketer, which go by the population."""
     counts = "rows" if classes.individuals is None else "persons"
-    return Adversaries(
-        threshold, counts, basis, chances_of(classes, 1.0 / classes.persons, threshold), reached, reached
-    )
+    prosecutor = summarize_chances(classes, 1.0 / classes.persons, threshold)
+    return Adversaries(threshold, counts, basis, prosecutor, by_population, by_population)
 
 
-def through(persons: IntArray, population: IntArray) -> FloatArray:
-    """The chance of each class by way of a population table: none where that table has nobody.
+def summarize_chances(classes: EquivalenceClasses, chance: FloatArray, threshold: float) -> Chances:
+    """Summarize the chances of all rows, or of all persons where rows name them, from those of their classes.
 
-    Where it has fewer than the table, it is not whole, and the class itself is what hides its rows.
+    chance: float[classes], that of a row of each class. A person is as exposed as their most exposed row: Ann, who has
+    a row in both classes, has the chance 1 of the second.
 
-    >>> through(np.array([2, 2, 2]), np.array([8, 0, 1]))
+    >>> people = EquivalenceClasses.of([0, 0, 1], individuals=["ann", "bob", "ann"])
+    >>> summarize_chances(people, np.array([0.5, 1.0]), threshold=0.7)
+    Chances(highest=1.0, average=0.75, above=0.5, number=1, certain=1, certain_share=0.5, right=1.5)
+    """
+    if classes.individuals is None:
+        values, weights = chance, classes.sizes  # a class has as many rows of its chance as it is large
+    else:
+        lines = classes.individuals
+        highest = np.zeros(int(lines.value.max()) + 1)
+        np.maximum.at(highest, lines.value, chance[lines.class_of])
+        values = highest[np.unique(lines.value)]
+        weights = np.ones(len(values), dtype=np.int64)
+    total, right = int(weights.sum()), float(values @ weights)
+    number, certain = int(weights[values > threshold].sum()), int(weights[values == 1].sum())
+    return Chances(float(values.max()), right / total, number / total, number, certain, certain / total, right)
+
+
+def lookup_chance(persons: IntArray, population: IntArray) -> FloatArray:
+    """Compute the chance of each class by a table of the population: 0 where that table has nobody of the class.
+
+    Where it has fewer than the measured table, it is not complete, and the class itself is what hides its rows.
+
+    >>> lookup_chance(np.array([2, 2, 2]), np.array([8, 0, 1]))
     array([0.125, 0.   , 0.5  ])
     """
     return np.where(population > 0, 1.0 / np.maximum(population, persons), 0.0)
 
 
-def chances_of(classes: EquivalenceClasses, chance: FloatArray, threshold: float) -> Chances:
-    """The chances of all rows, from those of their classes; a person is as exposed as their most exposed row."""
-    values, weights = exposed(classes, chance)
-    whole, right = int(weights.sum()), float(values @ weights)
-    number, certain = int(weights[values > threshold].sum()), int(weights[values == 1].sum())
-    return Chances(float(values.max()), right / whole, number / whole, number, certain, certain / whole, right)
+def estimated_chance(sizes: IntArray, fraction: float) -> FloatArray:
+    """Estimate the chance, 1 / population size, of classes of a table that is this share of the population.
 
+    sizes: int[classes]. The table is taken for the population, to be safe, where Pitman's model cannot be fitted.
 
-def exposed(classes: EquivalenceClasses, chance: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Chances and how many have each: a class's by its rows, or a person's, each once.
-
-    >>> people = EquivalenceClasses.of([0, 0, 1], individuals=["ann", "bob", "ann"])
-    >>> exposed(people, np.array([0.5, 1.0]))
-    (array([1. , 0.5]), array([1, 1]))
+    >>> estimated_chance(np.array([1] * 50 + [2] * 10 + [5] * 6 + [20] * 2), 0.1)[[0, 50, 60, 66]].round(4)
+    array([0.6285, 0.1362, 0.0292, 0.0056])
+    >>> estimated_chance(np.array([1, 4]), 1.0)
+    array([1.  , 0.25])
     """
-    if classes.individuals is None:
-        return chance, classes.sizes
-    lines = classes.individuals
-    highest = np.zeros(int(lines.value.max()) + 1)
-    np.maximum.at(highest, lines.value, chance[lines.class_of])
-    present = np.unique(lines.value)
-    return highest[present], np.ones(len(present), dtype=np.int64)
+    sample = SampleClassSizes.from_sizes(sizes, fraction)
+    alpha, share = 0.0, 1.0
+    if sample.classes == 1 and sample.rows > 1:
+        share = sample.fraction
+    else:
+        parameters = pitman(sample).parameters
+        if sample.fraction < 1 and parameters:
+            theta = parameters["theta"]
+            alpha, share = parameters["alpha"], (theta + sample.rows) / (theta + sample.people)
+    return expected_inverse(sample.sizes, alpha, share)[np.searchsorted(sample.sizes, sizes)]
+
+
+def expected_inverse(sizes: IntArray, alpha: float, share: float) -> FloatArray:
+    """Compute E(1 / (f + X)) for sizes f, which is (p / f) 2F1(1, 1 + alpha; f + 1; 1 - p) with p the `share`.
+
+    >>> expected_inverse(np.array([1, 100]), 0.0, 0.1).round(4)
+    array([0.2558, 0.001 ])
+    """
+    from scipy.special import hyp2f1  # noqa: PLC0415 - slow to import, and most never come here
+
+    small = hyp2f1(1.0, 1.0 + alpha, np.minimum(sizes, _LARGE) + 1.0, 1.0 - share)
+    # For large f the library's 2F1 loses its digits; the terms of the series then fall quickly.
+    c = np.maximum(sizes, _LARGE) + 1.0
+    term = large = np.ones_like(c)
+    for n in range(_TERMS):
+        term = term * ((1.0 - share) * (1 + alpha + n) / (c + n))
+        large = large + term
+    chance: FloatArray = share / sizes * np.where(sizes <= _LARGE, small, large)
+    return chance

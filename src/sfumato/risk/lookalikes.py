@@ -1,9 +1,11 @@
-"""Coincidence: how likely it is that somebody else looks the same, where values are independent and equally likely.
+"""Lookalikes: how likely it is that somebody else has the same values, where they are independent and equally likely.
 
 Exercises 14 and 15 of the chapter on privacy-preserving data mining. An adversary knows `known` values of a person,
 each of which is one of `values` possible ones: 20 items that were bought or not, 8 films that were rated from 1 to 5.
 Among `others` people, somebody who has the same values is a lookalike. Where there is none, the person is found, and
 with the person all that the adversary did not know.
+
+In the formulas n is `others`, B `known` and R `values`; one other person is a lookalike with chance R^-B.
 """
 
 import math
@@ -40,46 +42,52 @@ class Coincidence:
     needed: dict[str, int]
 
     def as_json(self) -> dict[str, Any]:
-        """For ``--json``."""
+        """Return the figures for ``--json``."""
         return asdict(self)
 
 
 def coincidence(others: int, known: int, values: int = 2) -> Coincidence:
-    """What `known` values tell of a person among `others`, each one of `values` possible ones.
+    """Compute what `known` values tell of a person among `others`, each one of `values` possible ones.
 
     Exercise 14: the bound is 10,000 / 2^20.
 
-    >>> found = coincidence(10_000, 20)
-    >>> round(found.bound, 6), round(found.exact, 6), found.needed
+    >>> chances = coincidence(10_000, 20)
+    >>> round(chances.bound, 6), round(chances.exact, 6), chances.needed
     (0.009537, 0.009491, {'0.05': 18, '0.01': 20})
     """
     _check(others, known, values)
-    expected, away = _per(others, known, values), _away(others, known, values)
+    expected, exponent = _quotient(others, known, values), _minus_log_alone(others, known, values)
+    # The mean of 1 / (1 + lookalikes) is (1 - (1 - p)^(n + 1)) / ((n + 1) p), with p = R^-B.
+    all_alike = _quotient(others + 1, known, values)
+    if all_alike < _TINY:  # practically nobody else; the quotient would be of two zeros
+        picked = 1.0
+    else:
+        picked = min(-math.expm1(-_minus_log_alone(others + 1, known, values)) / all_alike, 1.0)
     return Coincidence(
         others,
         known,
         values,
-        expected,
-        min(expected, 1.0),
-        -math.expm1(-away),
-        math.exp(-away),
-        _picked(others, known, values),
-        {str(level): known_needed(others, values, level) for level in _LEVELS},
+        expected=expected,
+        bound=min(expected, 1.0),
+        exact=-math.expm1(-exponent),
+        alone=math.exp(-exponent),
+        picked=picked,
+        needed={str(level): known_needed(others, values, level) for level in _LEVELS},
     )
 
 
 def chance_of_lookalike(others: int, known: int, values: int = 2) -> float:
-    """The chance that at least one of `others` has the same values: 1 - (1 - R^-B)^n.
+    """Compute the chance that at least one of `others` has the same values: 1 - (1 - R^-B)^n.
 
     >>> chance_of_lookalike(1, 1), chance_of_lookalike(10**12, 200)
     (0.5, 6.223015277861142e-49)
     """
     _check(others, known, values)
-    return -math.expm1(-_away(others, known, values))
+    return -math.expm1(-_minus_log_alone(others, known, values))
 
 
 def known_needed(others: int, values: int, below: float) -> int:
-    """How many values must be known for the chance of a lookalike to fall below a level.
+    """Compute how many values must be known for the chance of a lookalike to fall below a level.
 
     >>> known_needed(10_000, 5, 0.01)
     9
@@ -87,43 +95,30 @@ def known_needed(others: int, values: int, below: float) -> int:
     _check(others, 0, values)
     if others == 0:
         return 0
-    most = _log_share(others, below)
-    near = max(math.floor(-most / math.log(values)) - 1, 0)
-    return next(known for known in range(near, near + 4) if _chance(others, known, values) < below)
-
-
-def _chance(others: int, known: int, values: int) -> float:
-    return -math.expm1(-_away(others, known, values))
-
-
-def _log_share(others: int, below: float) -> float:
-    """The logarithm of the chance that one other looks the same, where that any does is `below`."""
+    # The logarithm of the chance that one other looks the same, where the chance that any does is the level.
     each = -math.log1p(-below)
-    return math.log(-math.expm1(-each / others)) if others < _MANY else math.log(each) - math.log(others)
+    log_share = math.log(-math.expm1(-each / others)) if others < _MANY else math.log(each) - math.log(others)
+    near = max(math.floor(-log_share / math.log(values)) - 1, 0)
+    return next(known for known in range(near, near + 4) if chance_of_lookalike(others, known, values) < below)
 
 
-def _per(others: int, known: int, values: int) -> float:
-    """N / R^B, rounded once where the power can be written out; 0 where it is too small for a number."""
+def _minus_log_alone(others: int, known: int, values: int) -> float:
+    """Compute -n log(1 - R^-B), minus the logarithm of the chance that nobody looks the same.
+
+    It has all its digits even for huge n and tiny R^-B.
+    """
+    share = _quotient(1, known, values)
+    if others == 0 or share == 1:
+        return math.inf if others else 0.0
+    return _quotient(others, known, values) if share < _TINY else others * -math.log1p(-share)
+
+
+def _quotient(others: int, known: int, values: int) -> float:
+    """Compute n / R^B, rounded once where the power can be written out; 0 where it is too small for a number."""
     if known * math.log2(values) > _BITS:
         return 0.0
     quotient: float = others / values**known
     return quotient
-
-
-def _away(others: int, known: int, values: int) -> float:
-    """Minus the logarithm of the chance that nobody looks the same, -n log(1 - R^-B), also of huge n and tiny R^-B."""
-    one = _per(1, known, values)
-    if others == 0 or one == 1:
-        return math.inf if others else 0.0
-    return _per(others, known, values) if one < _TINY else others * -math.log1p(-one)
-
-
-def _picked(others: int, known: int, values: int) -> float:
-    """The mean of 1 / (1 + lookalikes), which is (1 - (1 - p)^(n + 1)) / ((n + 1) p)."""
-    expected = _per(others + 1, known, values)
-    if expected < _TINY:  # nobody else to speak of; the quotient would be of two zeros
-        return 1.0
-    return min(-math.expm1(-_away(others + 1, known, values)) / expected, 1.0)
 
 
 def _check(others: int, known: int, values: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from sfumato import anonymize
 from sfumato.attack.known import KnownValuesResult, SearchEffort, known
-from sfumato.checks.covering import in_range, in_set
+from sfumato.testing.label_definitions import in_range, in_set
 
 Row = Mapping[str, Any]
 Fits = Callable[[Row, str, Any], bool]

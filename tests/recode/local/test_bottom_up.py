@@ -13,8 +13,6 @@ import pyarrow as pa
 import pytest
 
 from sfumato import anonymize
-from sfumato.checks import check_recoder
-from sfumato.checks.tables import Case, random_case
 from sfumato.datasets import adult_folder, adult_policy
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import Infeasible
@@ -35,20 +33,22 @@ from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.settle import settle
 from sfumato.recode.local.start import choose_start, pose_problem
 from sfumato.table import from_frame, read_table
+from sfumato.testing import check_recoder
+from sfumato.testing.random_tables import TableCase, random_case
 
-Opens = Callable[[Case], tuple[EncodedTable, Policy]]
+Opens = Callable[[TableCase], tuple[EncodedTable, Policy]]
 Poses = Callable[..., Problem]
 
 CASES = 16
 HIV: dict[str, Any] = {"model": "alpha-deassociation", "column": "illness", "values": ["HIV"], "alpha": 0.5}
 
 
-def cases(model: str, number: int = CASES) -> list[Case]:
+def cases(model: str, number: int = CASES) -> list[TableCase]:
     """Random tables with a requirement of a model, and often some more; every other with persons lets them part."""
     random = Random(f"bottom-up {model}")
     found = [random_case(random, model, "bottom-up") for _ in range(number)]
     apart = [{"keep_together": False} if "person" in case.columns and i % 2 else {} for i, case in enumerate(found)]
-    return [case.but(improve=False, **keys) for case, keys in zip(found, apart, strict=True)]
+    return [case.with_algorithm(improve=False, **keys) for case, keys in zip(found, apart, strict=True)]
 
 
 def started(model: str, opened: Opens, number: int = CASES) -> list[Problem]:
@@ -269,10 +269,10 @@ def test_the_order_of_the_input_does_not_matter(model: str) -> None:
         rows = list(range(len(case.rows)))
         Random(3).shuffle(rows)
         columns = {name: [cells[i] for i in rows] for name, cells in case.columns.items()}
-        assert _published(case) == _published(Case(columns, case.trees, case.document))
+        assert _published(case) == _published(TableCase(columns, case.trees, case.document))
 
 
-def _published(case: Case) -> Counter[tuple[Any, ...]] | None:
+def _published(case: TableCase) -> Counter[tuple[Any, ...]] | None:
     with tempfile.TemporaryDirectory() as folder:
         try:
             rows = anonymize(case.arrow(), case.policy(Path(folder))).table.to_pylist()

@@ -6,8 +6,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sfumato.checks import check_recoder
-from sfumato.checks.tables import random_case
 from sfumato.core.linked_persons import linked_persons
 from sfumato.datasets import visits, visits_policy
 from sfumato.encode import encode
@@ -19,6 +17,8 @@ from sfumato.recode.local.local_recoding import auto_candidates
 from sfumato.recode.local.start import pose_problem
 from sfumato.release import Release, anonymize
 from sfumato.table import from_frame
+from sfumato.testing import check_recoder
+from sfumato.testing.random_tables import random_case
 
 ALGORITHMS = (*FULL_DOMAIN, *LOCAL, "auto")
 

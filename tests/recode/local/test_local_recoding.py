@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from sfumato import anonymize
-from sfumato.checks.tables import Case, random_case
 from sfumato.datasets import adult_arx_folder, adult_arx_policy
 from sfumato.models import MODELS
 from sfumato.recode.local import local_recoding
@@ -18,8 +17,9 @@ from sfumato.recode.local.partition import SUPPRESSED, Partition
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.settle import settle
 from sfumato.recode.local.start import choose_start, pose_problem
+from sfumato.testing.random_tables import TableCase, random_case
 
-Opens = Callable[[Case], Any]
+Opens = Callable[[TableCase], Any]
 Poses = Callable[..., Problem]
 
 CASES = 12

@@ -14,8 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.checks.naive import passes
-from sfumato.checks.tables import Case, random_case
 from sfumato.datasets import adult_arx_folder
 from sfumato.encode import encode
 from sfumato.errors import Infeasible
@@ -30,6 +28,8 @@ from sfumato.recode.local.settle import settle
 from sfumato.recode.local.start import choose_start, pose_problem
 from sfumato.release import Release
 from sfumato.table import from_frame, read_table
+from sfumato.testing.model_definitions import class_passes
+from sfumato.testing.random_tables import TableCase, random_case
 
 Algorithm = Callable[..., Partition]
 Columns = dict[str, list[str | None]]
@@ -54,9 +54,9 @@ def problem_of(columns: Columns, hierarchies: dict[str, Any], *, k: int, ranges:
     return problem
 
 
-def open_case(random: Random, model: str, algorithm: str) -> Case:
+def open_case(random: Random, model: str, algorithm: str) -> TableCase:
     """A random case with a column of ranges and one of sets besides its trees."""
-    case = random_case(random, model).but(name=algorithm, improve=False)
+    case = random_case(random, model).with_algorithm(name=algorithm, improve=False)
     rows = len(case.rows)
     numbers = random.choices(["1", "2", "2.0", "7.5", "-3", "40", "41", random.choice(["8", None])], k=rows)
     towns = random.choices(["Bern", "Thun", "a,b", "NULL", "{x}", "=1", random.choice(["*", None])], k=rows)
@@ -70,10 +70,10 @@ def open_case(random: Random, model: str, algorithm: str) -> Case:
         "format": "csv" if algorithm == "mondrian" else "parquet",
     }
     document = case.document | {"columns": roles | case.document["columns"], "publish": publish}
-    return Case(columns, case.trees, document)
+    return TableCase(columns, case.trees, document)
 
 
-def covers(case: Case, name: str, label: str | None, value: str | None) -> bool:
+def covers(case: TableCase, name: str, label: str | None, value: str | None) -> bool:
     """Whether a label is one that the value may be told by."""
     if name in case.trees:
         return label in case.trees[name][value]
@@ -86,7 +86,7 @@ def covers(case: Case, name: str, label: str | None, value: str | None) -> bool:
     return read_range(label).covers(Fraction(value))
 
 
-def check(case: Case, release: Release) -> None:
+def check(case: TableCase, release: Release) -> None:
     """Holds a release against the definitions: rows, labels and classes."""
     recoding = release.recoding
     kept = np.ones(len(case.rows), dtype=bool) if recoding.published is None else recoding.published
@@ -99,7 +99,7 @@ def check(case: Case, release: Release) -> None:
     classes: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in published:
         classes.setdefault(tuple(row[name] for name in case.quasi), []).append(row)
-    assert all(passes(case.document["privacy"], members, case.world) for members in classes.values())
+    assert all(class_passes(case.document["privacy"], members, case.context) for members in classes.values())
     assert len(classes) == len(recoding.classes)
 
 

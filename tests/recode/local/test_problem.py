@@ -8,8 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.checks import check_recoder
-from sfumato.checks.tables import random_case
 from sfumato.datasets import visits
 from sfumato.encode import encode
 from sfumato.policy import load
@@ -19,6 +17,8 @@ from sfumato.recode.local.problem import bundle_persons
 from sfumato.recode.local.start import pose_problem
 from sfumato.release import Release, anonymize
 from sfumato.table import from_frame
+from sfumato.testing import check_recoder
+from sfumato.testing.random_tables import random_case
 
 QUASI = ("age", "sex", "zip", "job")
 COLUMNS: Mapping[str, Any] = {
@@ -81,7 +81,9 @@ def test_they_may_be_parted() -> None:
 def test_all_hold_when_rows_go_their_own_ways(algorithm: str) -> None:
     """Releases without it meet the definitions too."""
     random = Random(f"apart {algorithm}")
-    cases = [random_case(random, "identity-kl-diversity", algorithm).but(keep_together=False) for _ in range(8)]
+    cases = [
+        random_case(random, "identity-kl-diversity", algorithm).with_algorithm(keep_together=False) for _ in range(8)
+    ]
     assert check_recoder(algorithm, cases=cases).total() == 8
 
 

@@ -15,8 +15,6 @@ import pyarrow as pa
 import pytest
 
 from sfumato import anonymize
-from sfumato.checks.naive import passes
-from sfumato.checks.tables import Case, random_case
 from sfumato.core.arrays import IntArray
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.datasets import adult_folder, adult_policy
@@ -29,20 +27,22 @@ from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.progressive import Trunks, largest_trunks, lemma_5_limit, loops, progressive
 from sfumato.recode.local.start import choose_start, pose_problem
 from sfumato.table import from_frame, read_table
+from sfumato.testing.model_definitions import class_passes
+from sfumato.testing.random_tables import TableCase, random_case
 
-Opens = Callable[[Case], tuple[EncodedTable, Policy]]
+Opens = Callable[[TableCase], tuple[EncodedTable, Policy]]
 
 ALPHAS = [0.1, 0.25, 0.3, 1 / 3, 0.5, 0.6, 0.75, 0.9, 0.99]
 CASES = 16
 
 
-def cases(model: str, algorithm: str = "progressive") -> list[Case]:
+def cases(model: str, algorithm: str = "progressive") -> list[TableCase]:
     """Random tables with a requirement of a model, and often some more."""
     random = Random(f"progressive {model}")
-    return [random_case(random, model, algorithm).but(improve=False) for _ in range(CASES)]
+    return [random_case(random, model, algorithm).with_algorithm(improve=False) for _ in range(CASES)]
 
 
-def started(case: Case, opened: Opens) -> Problem | None:
+def started(case: TableCase, opened: Opens) -> Problem | None:
     """The problem of a case, where its rows can be published and all that take part start as one group."""
     problem = choose_start(pose_problem(*opened(case)))
     return None if problem is None or problem.start.groups > 1 else problem
@@ -132,7 +132,7 @@ def test_releases_meet_the_definitions(model: str, tmp_path: Path) -> None:
         classes: dict[tuple[Any, ...], list[Any]] = {}
         for row in rows:
             classes.setdefault(tuple(row[name] for name in case.quasi), []).append(row)
-        assert all(passes(case.document["privacy"], members, case.world) for members in classes.values())
+        assert all(class_passes(case.document["privacy"], members, case.context) for members in classes.values())
         seen["released"] += 1
     assert seen["released"] >= 3
 
@@ -236,7 +236,9 @@ def _trunks(rules: list[dict[str, Any]], opened: Opens) -> Trunks | None:
     case = random_case(Random(1), "k-anonymity", "progressive")
     illnesses: list[str | None] = ["abcd"[i % 4] for i in range(len(case.rows))]
     columns = case.columns | {"illness": illnesses}
-    return Trunks.from_problem(pose_problem(*opened(Case(columns, case.trees, case.document | {"privacy": rules}))))
+    return Trunks.from_problem(
+        pose_problem(*opened(TableCase(columns, case.trees, case.document | {"privacy": rules})))
+    )
 
 
 def test_enough_rows_stay_for_the_last_ones() -> None:
@@ -265,13 +267,13 @@ def test_the_order_of_the_input_does_not_matter() -> None:
     for case in cases("alpha-k-anonymity")[:10]:
         rows = list(range(len(case.rows)))
         Random(3).shuffle(rows)
-        mixed = Case(
+        mixed = TableCase(
             {name: [cells[i] for i in rows] for name, cells in case.columns.items()}, case.trees, case.document
         )
         assert _published(case) == _published(mixed)
 
 
-def _published(case: Case) -> Counter[tuple[Any, ...]] | None:
+def _published(case: TableCase) -> Counter[tuple[Any, ...]] | None:
     kept = [name for name in case.columns if name != "person"]
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -11,8 +11,6 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.checks.rules import random_rule
-from sfumato.checks.tables import Case, random_case
 from sfumato.core.classes import SensitiveDomain, count_values
 from sfumato.datasets import adult_arx_folder, adult_arx_policy
 from sfumato.encode import encode
@@ -36,16 +34,17 @@ from sfumato.recode.local.top_down import (
 from sfumato.recode.metrics import METRICS
 from sfumato.recode.optimal import optimal
 from sfumato.table import from_frame, read_table
+from sfumato.testing.random_tables import TableCase, random_case, random_rule
 
-Opener = Callable[[Case], Any]
+Opener = Callable[[TableCase], Any]
 Columns = dict[str, list[str]]
 
 SEEDS = 25
 
 
-def case_of(seed: str, model: str | None = None) -> Case:
+def case_of(seed: str, model: str | None = None) -> TableCase:
     """A random case for top-down, without the improvement pass."""
-    return random_case(Random(seed), model).but(name="top-down", improve=False)
+    return random_case(Random(seed), model).with_algorithm(name="top-down", improve=False)
 
 
 def problem_of(columns: Columns, rule: dict[str, Any], *, sensitive: str = "illness") -> Problem:
@@ -102,7 +101,7 @@ def test_suppressed_rows_stay_suppressed(persons: bool, opened: Opener) -> None:
     """Where only some rows can be published the others take no part, with people behind rows and without."""
     split = 0
     for seed in range(600):
-        case = case_of(f"suppressed {seed}").but(suppression=1)
+        case = case_of(f"suppressed {seed}").with_algorithm(suppression=1)
         if ("person" in case.columns) == persons:
             problem = choose_start(pose_problem(*opened(case)))
             if problem is not None and problem.start.groups == 1 and (problem.start.group < 0).any():
@@ -123,7 +122,7 @@ def test_every_distance_of_t_closeness(distance: str, opened: Opener) -> None:
         ]
         case = case_of(f"{distance} {seed}")
         problem = choose_start(
-            pose_problem(*opened(Case(case.columns, case.trees, case.document | {"privacy": rules[:1]})))
+            pose_problem(*opened(TableCase(case.columns, case.trees, case.document | {"privacy": rules[:1]})))
         )
         if problem is not None:
             parts = top_down(problem)
@@ -184,7 +183,7 @@ def test_offers_are_what_a_naive_count_gives(opened: Opener) -> None:
         k = Random(seed).choice([2, 3, 4, 5])
         rule = {"model": "k-anonymity", "k": k}
         problem = choose_start(
-            pose_problem(*opened(Case(case.columns, case.trees, case.document | {"privacy": [rule]})))
+            pose_problem(*opened(TableCase(case.columns, case.trees, case.document | {"privacy": [rule]})))
         )
         if problem is None or "person" in case.columns:
             continue
@@ -206,7 +205,7 @@ def test_every_group_is_one_that_no_attribute_specializes(opened: Opener) -> Non
     for seed in range(2 * SEEDS):
         case = case_of(f"reopen {seed}")
         document = case.document | {"privacy": [{"model": "k-anonymity", "k": 2}]}
-        problem = choose_start(pose_problem(*opened(Case(case.columns, case.trees, document))))
+        problem = choose_start(pose_problem(*opened(TableCase(case.columns, case.trees, document))))
         if problem is None or "person" in case.columns:
             continue
         start, parts = one_active_group(problem), top_down(problem)

@@ -6,22 +6,22 @@ from random import Random
 
 import pytest
 
-from sfumato.checks import Case, check_recoder, random_case
-from sfumato.checks.cells import classes_of
-from sfumato.checks.naive import Row, links, passes
 from sfumato.errors import Infeasible
 from sfumato.models import MODELS
 from sfumato.release import prepare
+from sfumato.testing import TableCase, check_recoder, random_case
+from sfumato.testing.model_definitions import Row, class_passes, links_pass
+from sfumato.testing.recoder_contract import group_by_labels
 
 CASES = 12
 Cuts = Mapping[str, Mapping[str | None, str | None]]
 
 
-def whole(model: str, number: int) -> Iterator[Case]:
+def whole(model: str, number: int) -> Iterator[TableCase]:
     """Random cases of a model in which no row may go."""
     random = Random(model)
     for _ in range(number):
-        yield random_case(random, model, "tds").but(suppression=0)
+        yield random_case(random, model, "tds").with_algorithm(suppression=0)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -46,7 +46,7 @@ def test_published_labels_are_a_cut_that_cannot_be_told_more_exactly(model: str,
     assert released
 
 
-def cut(case: Case, name: str, rows: list[Row]) -> dict[str | None, str | None]:
+def cut(case: TableCase, name: str, rows: list[Row]) -> dict[str | None, str | None]:
     """The label of each value of a column."""
     originals = {row["visits"]: row[name] for row in case.rows}
     pairs = {(originals[row["visits"]], row[name]) for row in rows}
@@ -59,7 +59,7 @@ def cut(case: Case, name: str, rows: list[Row]) -> dict[str | None, str | None]:
     return dict(pairs)
 
 
-def finer(case: Case, cuts: Cuts) -> Iterator[list[dict[str, str | None]]]:
+def finer(case: TableCase, cuts: Cuts) -> Iterator[list[dict[str, str | None]]]:
     """The rows with one label of one column with levels told more exactly, wherever it stands."""
     for name in (name for name in case.quasi if name in case.trees):
         for label in set(cuts[name].values()):
@@ -69,13 +69,15 @@ def finer(case: Case, cuts: Cuts) -> Iterator[list[dict[str, str | None]]]:
                 yield [dict(row) | {column: every[column][row[column]] for column in case.quasi} for row in case.rows]
 
 
-def below(case: Case, name: str, value: str | None, label: str | None) -> str | None:
+def below(case: TableCase, name: str, value: str | None, label: str | None) -> str | None:
     """The next label on the way down to a value."""
     path = case.path(name, value)
     return path[max(path.index(label) - 1, 0)]
 
 
-def good(case: Case, rows: list[dict[str, str | None]]) -> bool:
+def good(case: TableCase, rows: list[dict[str, str | None]]) -> bool:
     """Whether all classes pass by the naive definitions, and persons share their classes as far as is asked."""
-    rules, classes = case.document["privacy"], classes_of(case, rows)
-    return all(passes(rules, members, case.world) for members in classes) and links(rules, classes, case.world)
+    rules, classes = case.document["privacy"], group_by_labels(case, rows)
+    return all(class_passes(rules, members, case.context) for members in classes) and links_pass(
+        rules, classes, case.context
+    )

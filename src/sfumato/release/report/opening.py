@@ -6,7 +6,7 @@ from sfumato.page.markup import Markup, facts, html, join, name, note, paragraph
 from sfumato.page.words import amount, chance, percent, plural
 from sfumato.release.audit import why_suppressed
 from sfumato.release.seen.sizes import smallest
-from sfumato.risk import Risk
+from sfumato.risk import ProsecutorRisk
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -18,7 +18,7 @@ _NAMED = 30
 """So many quasi-identifiers are named."""
 
 
-def opening(release: "Release", before: Risk) -> Markup:
+def opening(release: "Release", before: ProsecutorRisk) -> Markup:
     """Title, warnings and the figures a decision turns on."""
     source = release.policy.source.path
     title = tag("h1", "Release report", *([tag("small", source.name)] if source else []))
@@ -36,7 +36,7 @@ def unit(release: "Release") -> str:
     return "row" if release.encoded.individual is None else "person"
 
 
-def _glance(release: "Release", before: Risk) -> Markup:
+def _glance(release: "Release", before: ProsecutorRisk) -> Markup:
     size = smallest(release.recoding.classes)
     word = "✓ kept" if release.verdict.satisfied else "✗ not kept"
     people = {"row": ("row", "rows"), "person": ("person", "people")}[unit(release)]

@@ -19,7 +19,7 @@ from sfumato.release.report.sensitive import sensitive
 from sfumato.release.report.suppressed import suppressed
 from sfumato.release.report.together import together
 from sfumato.release.seen.raw import raw_classes
-from sfumato.risk import risk_of
+from sfumato.risk import measure_prosecutor_risk
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def report(release: "Release") -> str:
     """The report as one HTML page that loads nothing, for the data holder's eyes."""
     raw = raw_classes(release.encoded)
-    before, split = risk_of(raw), release.policy.publish.split
+    before, split = measure_prosecutor_risk(raw), release.policy.publish.split
     columns = release.figures.columns
     return document(
         "Release report",

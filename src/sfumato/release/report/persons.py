@@ -8,7 +8,7 @@ from sfumato.page.markup import Markup, join, name, note, table, tag
 from sfumato.page.words import amount, percent, plural
 from sfumato.release.threats import PEOPLE
 from sfumato.release.warnings import parting, per
-from sfumato.risk import DEFAULT_K, Persons, asked_k, persons_of
+from sfumato.risk import DEFAULT_K, PersonRisk, measure_person_risk, required_k
 
 if TYPE_CHECKING:
     from sfumato.release.release import Release
@@ -37,15 +37,15 @@ NUMBER = " How many rows somebody has in a class is not counted: whoever knows t
 
 def figures(release: "Release", raw: EquivalenceClasses) -> list[Markup]:
     """Persons and their links before and after, where a column names persons."""
-    after, k = release.persons, asked_k(release.policy.privacy)
+    after, k = release.persons, required_k(release.policy.privacy)
     if after is None:
         return []
     how = f" Measured with k = {DEFAULT_K}, since the policy names none." if k is None else f" Measured with k = {k:,}."
-    lines = _lines(persons_of(raw, after.k), after)
+    lines = _lines(measure_person_risk(raw, after.k), after)
     return [tag("h3", "Several rows per person"), note(SEVERAL, how), table(("", "Before", "After"), lines)]
 
 
-def _lines(before: Persons, after: Persons) -> list[tuple[str, str, str]]:
+def _lines(before: PersonRisk, after: PersonRisk) -> list[tuple[str, str, str]]:
     k, both = after.k, (before, after)
     shown = {
         "Rows per person (rpi)": [f"{one.rpi:,.4g}" for one in both],
@@ -74,7 +74,7 @@ def _rows(release: "Release") -> object:
     return join([ROWS, " Identifiers that repeat here: ", join(found, ", "), "."]) if found else ROWS
 
 
-def _told(release: "Release", persons: Persons) -> str:
+def _told(release: "Release", persons: PersonRisk) -> str:
     fewest = plural(persons.linked_fewest, "person", "people")
     if not persons.linked:
         return f"Everybody's set of classes is that of {fewest} or more, they themselves among them. "

@@ -9,7 +9,7 @@ from sfumato.page.words import amount, chance, percent
 from sfumato.release.report import persons
 from sfumato.release.report.opening import unit
 from sfumato.release.seen.sizes import below, binned, bins
-from sfumato.risk import Risk, asked_k
+from sfumato.risk import ProsecutorRisk, required_k
 from sfumato.risk.adversaries import adversaries_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ REGISTER = (
 )
 
 
-def risk(release: "Release", raw: EquivalenceClasses, before: Risk) -> Markup:
+def risk(release: "Release", raw: EquivalenceClasses, before: ProsecutorRisk) -> Markup:
     """Figures, then sizes."""
     who = note(
         "Prosecutor risk: the chance that the adversary picks the right "
@@ -43,7 +43,7 @@ def risk(release: "Release", raw: EquivalenceClasses, before: Risk) -> Markup:
     )
 
 
-def _figures(release: "Release", raw: EquivalenceClasses, before: Risk) -> Markup:
+def _figures(release: "Release", raw: EquivalenceClasses, before: ProsecutorRisk) -> Markup:
     classes, after = release.recoding.classes, release.risk
     alone = "Rows alone in their class" if unit(release) == "row" else "Rows of a person alone in their class"
     lines = [
@@ -78,7 +78,7 @@ def _mean(classes: EquivalenceClasses) -> str:
 
 def _below(release: "Release", raw: EquivalenceClasses) -> list[tuple[str, str, str]]:
     """Rows in classes smaller than the largest k that is required."""
-    k, classes = asked_k(release.policy.privacy), release.recoding.classes
+    k, classes = required_k(release.policy.privacy), release.recoding.classes
     if k is None:
         return []
     shown = [amount(below(one, k), one.rows) for one in (raw, classes)]

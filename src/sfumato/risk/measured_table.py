@@ -1,0 +1,199 @@
+"""A table whose risk is measured: its rows by their quasi-identifiers, whose they are, and which classes they form.
+
+It is read from a file, by a policy or by the names of its columns, or from the folder of a release.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.core.arrays import BoolArray, Codes, IntArray
+from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import CodedColumn, encode_column
+from sfumato.errors import DataError, InputError
+from sfumato.policy import Policy
+from sfumato.reading.outside_table import ReadOptions, check_column_names, outside_column_names, read_outside_table
+from sfumato.reading.release_view import ReleaseLines, view_file, view_folder
+from sfumato.risk.person_risk import required_k
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRows:
+    """The different rows of a table, called lines: one array of codes per column, each int[lines].
+
+    `counts` says how many rows are equal to a line, and `person` whose they are. Where rows do not name persons
+    (`named` is false), each line has a person of its own.
+    """
+
+    columns: tuple[Codes, ...]
+    widths: tuple[int, ...]
+    counts: IntArray
+    person: IntArray
+    named: bool
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def unit(self) -> str:
+        """What is counted: persons where rows name them, else rows."""
+        return "persons" if self.named else "rows"
+
+    def number_lines(self, chosen: Sequence[int]) -> tuple[IntArray, int]:
+        """Number the lines by their values in the chosen columns, equal for equal values; and say how many there are.
+
+        >>> lines = DistinctRows((np.array([0, 0, 1]), np.array([0, 1, 1])), (2, 2), np.ones(3), np.arange(3), False)
+        >>> lines.number_lines([1])
+        (array([0, 1, 1]), 2)
+        """
+        return number_tuples(pack_tuples([self.columns[i] for i in chosen], [self.widths[i] for i in chosen]))
+
+    def count(self, chosen: BoolArray | IntArray | slice = slice(None)) -> int:
+        """Count the persons, or the rows, of some lines; of all where none are named."""
+        return len(np.unique(self.person[chosen])) if self.named else int(self.counts[chosen].sum())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredTable:
+    """Quasi-identifiers as codes and, where rows name them, the `person` of each row (int[rows]).
+
+    `group` has the group of each row of a release in two tables, where a row of one may be any of its group in the
+    other: those groups are the classes then, and rows with equal quasi-identifiers are in several.
+
+    `individual` is the column that names persons, `k` what was promised or is required, `options` how a table of the
+    population is read beside this one. `released` gives the table as one looks people up in it.
+    """
+
+    quasi: tuple[CodedColumn, ...]
+    person: IntArray | None
+    group: IntArray | None
+    individual: str | None
+    k: int | None
+    options: ReadOptions
+    released: Callable[[], ReleaseLines]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return tuple(column.name for column in self.quasi)
+
+    @property
+    def sampled(self) -> int:
+        """How many of a population are in the table: rows, or persons where rows name them."""
+        return len(self.quasi[0].codes) if self.person is None else len(np.unique(self.person))
+
+    @cached_property
+    def values(self) -> IntArray:
+        """A number for each row, equal for rows with equal quasi-identifiers."""
+        columns = [column.codes for column in self.quasi]
+        return number_tuples(pack_tuples(columns, [column.width for column in self.quasi]))[0]
+
+    @cached_property
+    def value_classes(self) -> EquivalenceClasses:
+        """The classes of rows with equal quasi-identifiers."""
+        return count_persons(self.values, self.person)
+
+    @cached_property
+    def classes(self) -> EquivalenceClasses:
+        """The classes of the table, which are the groups of a release in two tables."""
+        return self.value_classes if self.group is None else count_persons(self.group, self.person)
+
+    @cached_property
+    def lines(self) -> DistinctRows:
+        """The different rows, of each person where rows name them."""
+        columns, widths = [column.codes for column in self.quasi], [column.width for column in self.quasi]
+        if self.person is None:
+            keys = pack_tuples(columns, widths).keys
+        else:
+            keys = pack_tuples([*columns, self.person], [*widths, int(self.person.max()) + 1]).keys
+        _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+        person = np.arange(len(first)) if self.person is None else self.person[first]
+        codes = tuple(column[first] for column in columns)
+        return DistinctRows(codes, tuple(widths), counts, person, self.person is not None)
+
+
+def count_persons(class_of: IntArray, person: IntArray | None) -> EquivalenceClasses:
+    """Count the rows of each class and, where it is known whose they are, the rows of each person in it.
+
+    class_of, person: int[rows].
+    """
+    sizes = np.bincount(class_of)
+    if person is None:
+        return EquivalenceClasses(sizes)
+    width = int(person.max()) + 1
+    pairs, rows = np.unique(class_of * width + person, return_counts=True)
+    domain = SensitiveDomain((None,) * width, np.bincount(person))  # the names of persons are not needed
+    return EquivalenceClasses(sizes, individuals=Histogram(pairs // width, pairs % width, rows, domain))
+
+
+# Where tables come from
+
+
+def read_by_policy(path: Path, policy: Policy) -> MeasuredTable:
+    """Read a file over a policy's quasi-identifiers; the individual column may be missing, if somebody left it out."""
+    data = policy.document.get("data")
+    options = {key: value for key, value in data.items() if key != "source"} if isinstance(data, dict) else {}
+    quasi = tuple(column.name for column in policy.quasi)
+    individual = policy.individual.name if policy.individual else None
+    columns, person = _read_columns(path, quasi, individual, options)
+    return MeasuredTable(
+        columns,
+        person,
+        group=None,
+        individual=individual,
+        k=required_k(policy.privacy),
+        options={"null": list(policy.source.null)},  # all that the policy says of a population table as well
+        released=lambda: view_file(path, quasi, policy, options).lines(quasi),
+    )
+
+
+def read_by_columns(path: Path, quasi: Sequence[str], individual: str | None) -> MeasuredTable:
+    """Read a file over the named columns."""
+    names = tuple(dict.fromkeys(quasi))
+    if not names:
+        raise InputError("name at least one quasi-identifier, as in --quasi age,sex")
+    if individual in names:
+        raise DataError(
+            f"column '{individual}' cannot both name persons and be a quasi-identifier; leave it out of one of the two"
+        )
+    columns, person = _read_columns(path, names, individual, {}, needed=[individual] if individual else [])
+    return MeasuredTable(
+        columns,
+        person,
+        group=None,
+        individual=individual,
+        k=None,
+        options={},
+        released=lambda: view_file(path, names, None, {}).lines(names),
+    )
+
+
+def read_release(folder: Path) -> MeasuredTable:
+    """Read a release over the quasi-identifiers of its manifest; if it is in two tables, its groups are the classes."""
+    shown = view_folder(folder)
+    quasi = shown.with_role("quasi")
+    return MeasuredTable(
+        tuple(shown.columns[name] for name in quasi),
+        person=None if shown.individual is None else shown.individual.codes.astype(np.int64),
+        group=shown.class_of,
+        individual=None if shown.individual is None else shown.individual.name,
+        k=shown.k,
+        options={},
+        released=lambda: shown.lines(quasi),
+    )
+
+
+def _read_columns(
+    path: Path, quasi: Sequence[str], individual: str | None, options: ReadOptions, *, needed: Sequence[str] = ()
+) -> tuple[tuple[CodedColumn, ...], IntArray | None]:
+    """Read the quasi-identifiers of a file as codes, and the person of each row if the file has that column."""
+    names = outside_column_names(path, options)
+    check_column_names([*quasi, *needed], names, path.name)
+    person = [individual] if individual is not None and individual in names else []
+    table = read_outside_table(path, [*quasi, *person], options)
+    columns = tuple(encode_column(table, name) for name in quasi)
+    return columns, encode_column(table, person[0]).codes.astype(np.int64) if person else None
