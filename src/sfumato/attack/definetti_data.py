@@ -169,12 +169,18 @@ class ProfileSample:
 
 
 def draw_sample(tables: TwoTables, limits: SampleLimits, rng: np.random.Generator) -> ProfileSample:
-    """List the cells of two tables, or of a sample of their classes where they exceed the limits."""
+    """List the cells of two tables, or of a sample of their classes where they exceed the limits.
+
+    order:                   int[n], a random number for each line, equal for lines of one profile
+    ranks:                   int[p], these numbers of the p profiles, in order: profiles are numbered by them
+    class_of, profile:       int[c], of each cell, sorted by class and then by profile
+    line, lines:             int[c], a line of each cell, and how many it has
+    numbers, place, own:     profiles of the cells that are chosen, a cell of each, and which of them each cell has
+    """
     packed = pack_tuples([column.codes for column in tables.quasi], [column.width for column in tables.quasi])
     order = scramble_keys(packed.keys, rng)
     classes = _select_classes(order, tables.class_of, tables.sizes)
     rows = np.flatnonzero(classes.chosen[tables.class_of])
-    # profiles are numbered in their random order, cells are sorted by class and then by profile
     ranks, profile = np.unique(order[rows], return_inverse=True)
     width = max(len(ranks), 1)
     keys, line, lines = np.unique(tables.class_of[rows] * width + profile, return_index=True, return_counts=True)

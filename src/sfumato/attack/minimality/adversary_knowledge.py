@@ -45,12 +45,15 @@ class AdversaryKnowledge:
         """Take the published rows; of a larger table those of classes drawn at random, `most` rows at most.
 
         Who knows the policy knows which levels it forbids; these are no alternatives, so the permitted table is taken.
+
+        class_of:  int[n], the class of each row of the original, -1 where it is suppressed
+        chosen:    bool[g + 1], the classes that are taken, and a last place for suppressed rows, which -1 leads to
         """
         encoded, recoding = encoded.permitted, shift_levels(recoding, encoded, back=True)
         class_of = recoding.class_of
         sizes = np.bincount(class_of[class_of >= 0])
         order = rng.permutation(np.flatnonzero(sizes <= most))
-        chosen = np.zeros(len(sizes) + 1, dtype=np.bool_)  # the last place is for suppressed rows, whose class is -1
+        chosen = np.zeros(len(sizes) + 1, dtype=np.bool_)
         chosen[order[np.cumsum(sizes[order]) <= most]] = True
         rows = np.flatnonzero(chosen[class_of])
         rows = rows[np.argsort(class_of[rows], kind="stable")]

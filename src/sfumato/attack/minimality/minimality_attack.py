@@ -164,7 +164,13 @@ def _why_unknown(coverage: MinimalityCoverage, basis: str) -> str | None:
 def _measure_column(
     knowledge: AdversaryKnowledge, evidence: Evidence | None, name: str, bag: Histogram, bound: Bound | None
 ) -> MinimalityFigures:
-    """Measure what is betrayed of a column; by the shares of classes alone where nothing is informative."""
+    """Measure what is betrayed of a column; by the shares of classes alone where nothing is informative.
+
+    protected:  bool[v], the values that the bound is about
+    share:      float[e], of each entry of the bags in its class
+    beyond:     bool[c], the cells with a value that is surer than the bound
+    true, frequent, guess:  int[n], of each row its value, the most frequent one of its class, and what the attack says
+    """
     protected = _bounded_values(bag, None if bound is None else bound.values)
     share = bag.count / knowledge.sizes[bag.class_of]
     largest = float(share[protected[bag.value]].max(initial=0.0))

@@ -39,6 +39,10 @@ def evidence_from_nodes(
     """Find the worlds of the table in which no other node would have been published.
 
     Returns no evidence where every other node fails whoever has what.
+
+    fits:    bool[w], the worlds of the table that are left
+    labels:  int[n] for each node, the class of each row there; rows of a published class that no node tells apart are
+             a cell
     """
     lattice, classes = _NodeAlternatives(knowledge, policy), knowledge.classes
     counted = not lattice.limit
