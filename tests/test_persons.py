@@ -13,7 +13,7 @@ from sfumato.encode import CodedColumn, _dense_ranks, number_persons
 from sfumato.errors import Infeasible
 from sfumato.policy.options import LOCAL
 from sfumato.release import anonymize
-from sfumato.release.making import prepare
+from sfumato.release.pipeline import prepare
 from sfumato.testing.random_tables import TableCase, random_case
 
 

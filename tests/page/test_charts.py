@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.page.charts import Axis, Series, columns, grid, lines, scatter, standalone
-from sfumato.page.document import document
-from sfumato.page.markup import Markup
+from sfumato.page.charts import ChartAxis, Series, grid, lines, paired_bars, scatter, standalone
+from sfumato.page.html import Markup, document
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
 figures = st.floats(1e-12, 1e9) | st.just(0.0)
@@ -22,7 +21,7 @@ def root_of(svg: Markup) -> ET.Element:
 @given(st.lists(figures, min_size=1, max_size=20), st.booleans(), st.booleans())
 def test_an_axis_holds_all_figures_and_its_ticks(known: list[float], log: bool, whole: bool) -> None:
     """Every figure lies between the ends, ticks begin and rise within them, and there are few."""
-    axis = Axis("x", log=log, whole=whole)
+    axis = ChartAxis("x", log=log, whole=whole)
     low, high = ends = axis.ends(known)
     shares = [axis.share(one, ends) for one in known]
     assert all(-1e-6 <= share <= 1 + 1e-6 for share in shares)
@@ -34,7 +33,7 @@ def test_an_axis_holds_all_figures_and_its_ticks(known: list[float], log: bool, 
 
 def test_points_lie_where_their_figures_are() -> None:
     """Twice the figure is twice as far up and across: places are linear in the figures."""
-    drawn = root_of(lines([Series("a", [(0, 0), (5, 1), (10, 2)])], Axis("x"), Axis("y"), title="t"))
+    drawn = root_of(lines([Series("a", [(0, 0), (5, 1), (10, 2)])], ChartAxis("x"), ChartAxis("y"), title="t"))
     path = next(one.attrib["d"] for one in drawn.iter("path") if one.attrib.get("class") == "line")
     (x0, y0), (x1, y1), (x2, y2) = [tuple(map(float, pair.split())) for pair in path[1:].split("L")]
     assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2)
@@ -45,7 +44,7 @@ def test_points_lie_where_their_figures_are() -> None:
 
 def test_bars_are_as_long_as_their_shares() -> None:
     """A share that is three times another has a bar three times as long."""
-    drawn = root_of(columns(["a", "b"], [0.2, 0.6], [0.1, 0.3], title="t"))
+    drawn = root_of(paired_bars(["a", "b"], [0.2, 0.6], [0.1, 0.3], title="t"))
     wide = [float(one.attrib["width"]) for one in drawn.iter("rect")][2:]
     assert wide == pytest.approx([wide[2] / 3, wide[2] / 6, wide[2], wide[2] / 2], abs=0.2)
 
@@ -53,9 +52,15 @@ def test_bars_are_as_long_as_their_shares() -> None:
 @pytest.mark.parametrize(
     "drawn",
     [
-        lines([Series(NASTY, [(1, 2)]), Series("b", [])], Axis(NASTY), Axis(NASTY, log=True), title=NASTY),
-        scatter([Series(NASTY, [(1, 2), (1, 2)], [NASTY, NASTY])], Axis(NASTY), Axis("y"), title=NASTY, marked=(1, 2)),
-        columns([NASTY], [0.0], [0.0], title=NASTY),
+        lines([Series(NASTY, [(1, 2)]), Series("b", [])], ChartAxis(NASTY), ChartAxis(NASTY, log=True), title=NASTY),
+        scatter(
+            [Series(NASTY, [(1, 2), (1, 2)], [NASTY, NASTY])],
+            ChartAxis(NASTY),
+            ChartAxis("y"),
+            title=NASTY,
+            marked=(1, 2),
+        ),
+        paired_bars([NASTY], [0.0], [0.0], title=NASTY),
         grid([NASTY], [[None]], title=NASTY),
     ],
 )
@@ -70,7 +75,7 @@ def test_names_are_text_and_never_markup(drawn: Markup) -> None:
 def test_series_differ_without_colour() -> None:
     """Six lines have six different pairs of stroke and marker, so that grey is enough to tell them apart."""
     series = [Series(str(place), [(0, place), (1, place)]) for place in range(6)]
-    drawn = root_of(lines(series, Axis("x"), Axis("y"), title="t"))
+    drawn = root_of(lines(series, ChartAxis("x"), ChartAxis("y"), title="t"))
     groups = [one for one in drawn.iter("g") if len(one.findall("path")) == 3]
     looks = set()
     for one in groups:
@@ -81,7 +86,7 @@ def test_series_differ_without_colour() -> None:
 
 def test_names_beside_points_do_not_cover_each_other() -> None:
     """Of points in one place one name is written, not a heap of them."""
-    drawn = root_of(scatter([Series("a", [(1, 1)] * 9, list("abcdefghi"))], Axis("x"), Axis("y"), title="t"))
+    drawn = root_of(scatter([Series("a", [(1, 1)] * 9, list("abcdefghi"))], ChartAxis("x"), ChartAxis("y"), title="t"))
     written = [one for one in drawn.iter("text") if one.attrib.get("class") == "named"]
     places = {(one.attrib["x"], one.attrib["y"]) for one in written}
     assert 1 <= len(written) == len(places) <= 4

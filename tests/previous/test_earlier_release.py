@@ -78,9 +78,10 @@ def test_a_file_written_otherwise_than_the_table(document: dict[str, Any], makes
     (tmp_path / "t2.csv").write_bytes("job|disease\nBanker|Grippe\nna|\xfcbel\nClerk|HIV\n".encode("latin-1"))
     how = {"separator": "|", "null": ["na"], "encoding": "latin-1"}
     release = makes(previous=[document["previous"][0] | how])
-    assert release.star is not None
-    assert release.star.earlier[0].coded("job").texts == ("Banker", "Clerk", None)
-    assert release.star.earlier[0].coded("disease").texts[-1] == "\xfcbel"
+    linked = release.publication.linked_releases
+    assert linked is not None
+    assert linked.earlier[0].coded("job").texts == ("Banker", "Clerk", None)
+    assert linked.earlier[0].coded("disease").texts[-1] == "\xfcbel"
     assert release.save(tmp_path / "release").is_dir()
     with pytest.raises(PolicyError, match=r"previous\[0\].encoding: must be an encoding"):
         makes(previous=[document["previous"][0] | {"encoding": "klingon"}])

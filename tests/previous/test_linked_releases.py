@@ -10,8 +10,8 @@ import pytest
 
 from sfumato.cli.main import _run as run
 from sfumato.errors import Infeasible, PolicyError
+from sfumato.publish.promise import published_taxonomies
 from sfumato.release import Release, prepare
-from sfumato.release.previous import taxonomies
 from sfumato.verifier import verify
 
 Makes = Callable[..., Release]
@@ -36,7 +36,7 @@ def test_the_manifest_tells_no_label_that_nobody_published(document: dict[str, A
     (Path(document["previous"][0]["table"])).write_text("job,disease\n*,HIV\n*,HIV\n")
     release = makes(privacy=[document["privacy"][0] | {"k": 5}])
     assert set(release.table.column("job").to_pylist()) == {"*"}
-    assert taxonomies(release.star, release.recoding) == {"job": [["*"]]}
+    assert published_taxonomies(release.publication.linked_releases, release.recoding) == {"job": [["*"]]}
 
 
 def test_rows_that_match_nothing_are_counted(makes: Makes, tmp_path: Path) -> None:
@@ -150,8 +150,9 @@ def test_ranges_are_not_matched(document: dict[str, Any], makes: Makes, tmp_path
     )
     entry = {"model": "xy-anonymity", "x": ["name", "class"], "y": ["$row"], "k": 2}
     release = prepare(table, document | {"columns": columns, "privacy": [entry]})
-    assert release.star is not None
-    assert release.star.unmatched_columns == ("class",)
+    linked = release.publication.linked_releases
+    assert linked is not None
+    assert linked.unmatched_columns == ("class",)
     assert any(told.startswith("'class' stands in t2 as well, but has no taxonomy here") for told in release.warnings)
 
 

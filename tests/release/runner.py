@@ -17,9 +17,10 @@ from typing import Any, NoReturn
 
 import sfumato as sf
 from sfumato.cli import main
-from sfumato.release import csv_file, parquet_file, report
+from sfumato.publish import csv_writer, parquet_writer
+from sfumato.report import private_report
 
-WARM = (sf.anonymize, sf.verify, csv_file, parquet_file, report)  # imported before the first fork
+WARM = (sf.anonymize, sf.verify, csv_writer, parquet_writer, private_report)  # imported before the first fork
 STARTED = 0.05  # by when a child listens to signals that can be listened to
 PATIENCE = 20.0  # seconds until a run has surely begun to write
 SIGNALS = {

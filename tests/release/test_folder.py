@@ -17,7 +17,7 @@ import sfumato as sf
 from sfumato.errors import NotVerified, OutputError
 from sfumato.release import folder as folders
 from sfumato.release import prepare
-from sfumato.release import release as releases
+from sfumato.release import write_release as writing
 
 Rules = Callable[..., dict[str, Any]]
 Saves = Callable[..., Path]
@@ -233,7 +233,7 @@ def test_any_failure_leaves_nothing(
         raise error
 
     release = prepare(people, policy)
-    monkeypatch.setattr(releases, "verify", fail)
+    monkeypatch.setattr(writing, "verify", fail)
     with pytest.raises(error if isinstance(error, type) else type(error)):
         release.save(tmp_path / "a" / "b" / "release")
     assert _left(tmp_path) == []

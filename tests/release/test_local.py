@@ -12,7 +12,7 @@ from pyarrow import parquet as pq
 
 import sfumato as sf
 from sfumato.policy.options import LOCAL
-from sfumato.release.manifest import MIXED
+from sfumato.publish.manifest import MIXED
 
 Rules = Callable[..., dict[str, Any]]
 Saves = Callable[..., Path]

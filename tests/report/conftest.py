@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.release import Release, prepare
+from sfumato.report.private_report import private_report
 
 Rows = Mapping[str, list[Any]]
 Releases = Callable[..., Release]
@@ -46,6 +47,11 @@ def release() -> Releases:
         return prepare(pa.table(dict(rows)), policy)
 
     return make
+
+
+def report(release: Release) -> str:
+    """The private report on a release that is in memory."""
+    return private_report(release.assessment, release.verdict, release.attacks)
 
 
 class Page(HTMLParser):

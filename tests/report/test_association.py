@@ -10,10 +10,11 @@ import pyarrow as pa
 import pytest
 
 from sfumato.release import Release, prepare
-from sfumato.release.report import report
-from sfumato.release.seen import association as room
-from sfumato.release.seen.association import association, cramer
-from sfumato.release.seen.column import Seen, seen
+from sfumato.report import association as room
+from sfumato.report.association import cramers_v, measure_association
+from sfumato.report.before_after import ColumnComparison, compare_columns
+
+from .conftest import report
 
 Pages = Callable[[str], Any]
 Pairs = dict[tuple[int, int], float]
@@ -62,13 +63,13 @@ def _v(pairs: Pairs) -> float | None:
     return min(1.0, sqrt(phi / min(tall - 1, wide - 1)))
 
 
-def _told(one: Seen, row: int) -> dict[int, float]:
+def _told(one: ColumnComparison, row: int) -> dict[int, float]:
     """The bins that a published row may be in, each with its chance."""
     shares = one.spread[int(one.after[row])]
     return {place: float(share) for place, share in enumerate(shares) if share}
 
 
-def _expected(release: Release, a: Seen, b: Seen, *, apart: bool) -> Pairs:
+def _expected(release: Release, a: ColumnComparison, b: ColumnComparison, *, apart: bool) -> Pairs:
     """Row by row; or, between two tables, every line of a class with every line of it, each pair counting equally."""
     found: Pairs = defaultdict(float)
     owner = release.recoding.class_of.tolist()
@@ -100,8 +101,8 @@ def test_pairs_equal_a_count_by_hand(monkeypatch: pytest.MonkeyPatch, form: str,
     monkeypatch.setattr(room, "_DENSE", dense)
     algorithm, publish = FORMS[form]
     release = _release(algorithm, **publish)
-    columns = seen(release)
-    found = association(release, columns)
+    columns = compare_columns(release.publication)
+    found = measure_association(release.publication, columns)
     table = {name: file for file, one in release.tables.items() for name in one.columns}
     changes = []
     for x, a in enumerate(columns):
@@ -124,16 +125,16 @@ def test_a_column_of_stars_goes_with_nothing() -> None:
     columns = {"age": {"role": "quasi", "hierarchy": "suppress"}, "illness": {"role": "sensitive"}}
     policy = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 200}], "algorithm": {"name": "optimal"}}
     release = prepare(pa.table(rows), policy)
-    found = association(release, seen(release))
+    found = measure_association(release.publication, compare_columns(release.publication))
     assert found.before[0][1] == pytest.approx(1.0, abs=0.02)
     assert found.after[0][1] == 0.0
 
 
 def test_no_table_to_speak_of() -> None:
     """A side with one value has no association, and chance alone gives none."""
-    assert cramer(np.array([[3.0, 4.0]])) is None
-    assert cramer(np.zeros((2, 2))) is None
-    assert cramer(np.array([[10.0, 10.0], [10.0, 11.0]])) == 0.0
+    assert cramers_v(np.array([[3.0, 4.0]])) is None
+    assert cramers_v(np.zeros((2, 2))) is None
+    assert cramers_v(np.array([[10.0, 10.0], [10.0, 11.0]])) == 0.0
 
 
 @pytest.mark.parametrize("form", ["local", "two tables"])
@@ -141,10 +142,10 @@ def test_of_many_rows_some_are_looked_at(monkeypatch: pytest.MonkeyPatch, form: 
     """A sample of rows gives nearly the same, between two tables too."""
     algorithm, publish = FORMS[form]
     release = _release(algorithm, rows=6000, **publish)
-    columns = seen(release)
-    whole = association(release, columns)
+    columns = compare_columns(release.publication)
+    whole = measure_association(release.publication, columns)
     monkeypatch.setattr(room, "ROWS", 3000)
-    some = association(release, columns)
+    some = measure_association(release.publication, columns)
     assert some.sampled
     for old, new in zip(whole.after, some.after, strict=True):
         for one, other in zip(old, new, strict=True):
@@ -155,7 +156,7 @@ def test_the_page_tells_the_change(page: Pages) -> None:
     """Two squares with figures, the mean change and the pair that changed most."""
     release = _release({"name": "mondrian"})
     text = page(report(release)).text
-    found = release.figures.together
+    found = release.figures.association
     assert found is not None
     assert found.change is not None
     assert f"On average a pair changed by {found.change:.3f}" in text

@@ -10,7 +10,8 @@ import pytest
 
 from sfumato.attack.result import AttackResult
 from sfumato.release import Release, prepare
-from sfumato.release.report import report
+
+from .conftest import report
 
 Pages = Callable[[str], Any]
 
@@ -103,7 +104,7 @@ def test_every_attack_stands_in_table_and_audit(page: Pages, case: str) -> None:
     """Each attack has a line with its figures, what it assumes and what it found; the audit has the same."""
     release = _release(case)
     text = page(report(release)).text
-    tried = release.attacks.tried
+    tried = release.attacks.results
     names = list(dict.fromkeys(one.attack for one in tried))
     asked = ["homogeneity", "skewness", "minimality"] if release.encoded.sensitive else []
     learner = ["definetti"] if release.policy.publish.split else []

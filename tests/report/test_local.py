@@ -7,10 +7,11 @@ import pyarrow as pa
 import pytest
 
 from sfumato.policy.options import LOCAL, RANGES
+from sfumato.publish.manifest import RANGES_TELL as REVEALS
+from sfumato.publish.manifest import SETS_TELL
 from sfumato.release import Release, prepare
-from sfumato.release.report import report
-from sfumato.release.telling import RANGES as REVEALS
-from sfumato.release.telling import SETS
+
+from .conftest import report
 
 Releases = Callable[..., Release]
 Pages = Callable[[str], Any]
@@ -67,7 +68,7 @@ def test_what_ranges_and_sets_reveal(page: Pages, form: str) -> None:
     }
     text = page(report(prepare(pa.table(ROWS), policy))).text
     assert f"Ranges (published as {form}). age . {REVEALS[form]}" in text
-    assert f"Sets. town . {SETS}" in text
+    assert f"Sets. town . {SETS_TELL}" in text
     tree = policy | {
         "columns": _columns({"intervals": [20]}, "suppress"),
         "algorithm": {"name": "optimal"},

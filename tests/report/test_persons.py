@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from sfumato.release import prepare
-from sfumato.release.report import report
+
+from .conftest import report
 
 Pages = Callable[[str], Any]
 

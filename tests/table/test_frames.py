@@ -224,7 +224,7 @@ def test_duckdb_types_are_kept(rules: Rules) -> None:
 
 def test_plain_text_beyond_what_an_array_addresses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Text of more bytes than a text array can address is published all the same (the limit lowered for the test)."""
-    monkeypatch.setattr("sfumato.release.published._ADDRESSED", 10)
+    monkeypatch.setattr("sfumato.publish.published_table._ADDRESSED", 10)
     rows = pa.table({"q": ["a", "a"], "note": ["a long remark", "=another one"]})
     policy = {
         "columns": {"q": {"role": "quasi", "hierarchy": "suppress"}, "note": {"role": "plain"}},

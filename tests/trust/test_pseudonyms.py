@@ -20,10 +20,9 @@ from pyarrow import parquet as pq
 import sfumato as sf
 from sfumato.errors import PolicyError
 from sfumato.policy import load
-from sfumato.release import making as releases
+from sfumato.publish.pseudonyms import PseudonymKey, key_warnings, read_key
+from sfumato.release import pipeline as releases
 from sfumato.release import prepare
-from sfumato.release.key_file import key_of, key_warnings
-from sfumato.release.pseudonyms import Key
 
 Saves = Callable[..., Path]
 Runs = Callable[..., Any]
@@ -306,8 +305,8 @@ def test_the_key_is_in_no_byte(runs: Runs, tmp_path: Path, key: Path, kind: str,
 def test_the_key_is_in_no_value(key: Path) -> None:
     """Neither the policy nor the key as a value shows what is in the file, and the key cannot be stored as one."""
     policy, secret = load(policy_of(key)), key.read_text().strip()
-    found = key_of(policy, None)
-    assert isinstance(found, Key)
+    found = read_key(policy, None)
+    assert isinstance(found, PseudonymKey)
     assert secret not in repr(policy) + repr(found) + str(found) + repr(policy.document)
     with pytest.raises(TypeError, match="not pickled"):
         pickle.dumps(found)
@@ -319,7 +318,7 @@ def test_the_key_is_in_no_traceback(key: Path, monkeypatch: pytest.MonkeyPatch) 
     def broken(*_: Any) -> None:
         raise RuntimeError("a search that fails")
 
-    monkeypatch.setattr(releases, "_recoded", broken)
+    monkeypatch.setattr(releases, "_recode", broken)
     with pytest.raises(RuntimeError, match="a search that fails") as caught:
         prepare(visits(NAMES), policy_of(key))
     told = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
@@ -408,7 +407,7 @@ def test_a_name_that_no_file_can_have(tmp_path: Path) -> None:
 
 def test_a_bad_key_is_refused_before_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for a search whose result cannot be published; not even the table is read."""
-    for name in ("_recoded", "_table", "encode"):
+    for name in ("_recode", "_read", "encode"):
         monkeypatch.setattr(releases, name, never)
     with pytest.raises(PolicyError, match="there is no file"):
         prepare(visits(NAMES), policy_of(tmp_path / "missing.key"))
@@ -440,7 +439,7 @@ def test_the_key_is_not_kept_in_the_release(
     _table_and_policy(tmp_path, "release/private/person.key")
     before = sorted(tmp_path.rglob("*"))
     with monkeypatch.context() as patched:
-        patched.setattr(releases, "_recoded", never)
+        patched.setattr(releases, "_recode", never)
         sentence = runs("anonymize", "p.toml", "--force").sentence
     assert sentence.startswith("columns.person.key: release/private/person.key lies in the folder of the release; keep")
     assert sorted(tmp_path.rglob("*")) == before

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import DataError, HierarchyError, Infeasible, NotVerified, PolicyError, SfumatoError
 from sfumato.release import prepare
-from sfumato.release import release as releases
+from sfumato.release import write_release as writing
 from sfumato.verifier.sql import remove_guard
 
 Rules = Callable[..., dict[str, Any]]
@@ -58,15 +58,15 @@ def test_trust_01_what_the_verifier_does_not_pass_is_not_written(
 ) -> None:
     """A release whose file is not what was promised is refused by the verifier, and nothing appears."""
     release = prepare(people, rules(roles))
-    original = releases.Release._write_table
+    original = writing.write_table
 
-    def tampered(self: Any, table: Any, path: Path) -> Path:
-        path = original(self, table, path)
+    def tampered(table: Any, path: Path, policy: Any) -> Path:
+        path = original(table, path, policy)
         lines = path.read_text().splitlines()
         path.write_text("\n".join([*lines[:-1], "x" + lines[-1]]) + "\n")
         return path
 
-    monkeypatch.setattr(releases.Release, "_write_table", tampered)
+    monkeypatch.setattr(writing, "write_table", tampered)
     with pytest.raises(NotVerified, match="the verifier does not pass the release, so nothing was written"):
         release.save(tmp_path / "release")
     assert list(tmp_path.iterdir()) == []

@@ -67,7 +67,7 @@ def test_a_model_that_wrongly_says_yes_is_found_out(
 def test_accounts_that_say_what_was_not_found_never_appear(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The figures that are added to the manifest after the verdict are checked too, before the folder appears."""
     boast = [{"model": "k-anonymity", "required": {"k": 10}, "achieved": {"k": 999}, "satisfied": True}]
-    monkeypatch.setattr("sfumato.release.manifest.public_findings", lambda *_: boast)
+    monkeypatch.setattr("sfumato.publish.manifest.public_findings", lambda *_: boast)
     with pytest.raises(NotVerified, match="does not state one figure for each"):
         anonymize(hospital(300), hospital_policy()).save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -25,7 +25,7 @@ from sfumato.core.segments import max_by_group, run_starts
 from sfumato.models import TCloseness
 from sfumato.models.distances import bind_distance
 from sfumato.models.model import count_distinct_values
-from sfumato.page.words import amount, percent, plural, value
+from sfumato.page.wording import amount, percent, plural, value
 from sfumato.policy import Policy
 
 THRESHOLD = 0.3

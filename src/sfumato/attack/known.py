@@ -25,9 +25,9 @@ from sfumato.encode import CodedColumn, EncodedTable, encode_column
 from sfumato.errors import InputError, listing
 from sfumato.matching.lookup import BitWords, LookupColumn, PeopleLookup, pack_bits, unexplained_notes
 from sfumato.matching.people import KnownPeople, people_from_rows, sample_rows
-from sfumato.page.charts import Axis, Series, lines
-from sfumato.page.markup import Markup
-from sfumato.page.words import percent, plural
+from sfumato.page.charts import ChartAxis, Series, lines
+from sfumato.page.html import Markup
+from sfumato.page.wording import percent, plural
 from sfumato.policy import Policy
 from sfumato.reading.outside_table import (
     check_column_names,
@@ -171,7 +171,7 @@ class KnownValuesResult:
         ]
         most = max((point.known for series in self.series for point in series.points), default=1)
         nothing = Series("nothing known", [(1, self.baseline), (most, self.baseline)])
-        across, up = Axis("known values (B)", whole=True), Axis("rows picked right", percent=True)
+        across, up = ChartAxis("known values (B)", whole=True), ChartAxis("rows picked right", percent=True)
         return lines([*drawn_series, nothing], across, up, title="Re-identification by known values")
 
     def as_json(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from sfumato.encode import CodedColumn, EncodedTable, encode_column
 from sfumato.errors import InputError, did_you_mean, listing
 from sfumato.matching.lookup import PeopleLookup, text_comparison_notes, unexplained_notes
 from sfumato.matching.people import KnownPeople, people_from_rows, people_from_table, sample_rows
-from sfumato.page.words import percent, plural
+from sfumato.page.wording import percent, plural
 from sfumato.policy import Policy
 from sfumato.reading.outside_table import (
     check_column_names,

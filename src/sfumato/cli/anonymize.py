@@ -1,12 +1,16 @@
 """``sfumato anonymize``: a policy in, a verified release out."""
 
 from pathlib import Path
-from threading import Thread
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sfumato.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sfumato.release import Release
 
 
 def anonymize(
@@ -26,25 +30,23 @@ def anonymize(
 ) -> None:
     """Make a release: the table of the policy, private by its requirements, verified, in a folder."""
     from sfumato.cli.printing import progress, warn
-    from sfumato.cli.show import show_release
     from sfumato.policy import load
+    from sfumato.publish.pseudonyms import check_key_apart
     from sfumato.release import prepare
-    from sfumato.release.concluding import get_ready
     from sfumato.release.folder import check_target
-    from sfumato.release.key_file import check_apart
 
     if engine != "duckdb":
         raise InputError(f"--engine {engine} is not in this version; use duckdb")
     check_target(out, force=force)
     rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed)
-    check_apart(rules, out)
-    _check_ledger(ledger, population, name)
-    Thread(target=get_ready, daemon=True).start()
+    check_key_apart(rules, out)
+    if ledger is None and (population is not None or name is not None):
+        raise InputError("--population and --name are for a ledger; give --ledger, or leave them out")
     with progress(rules.recoder, quiet=as_json) as bar:
         if ledger is None:
-            made = prepare(None, rules, progress=bar)
-            made.save(out, force=force)
-            release, told = made, made.warnings
+            release = prepare(None, rules, progress=bar)
+            release.save(out, force=force)
+            warnings = release.warnings
         else:
             from sfumato.ledger import Ledger, make_recorded_release
 
@@ -53,12 +55,73 @@ def anonymize(
                 Ledger.open(ledger), rules, population=population, name=called, progress=bar
             )
             recorded.save(out, force=force)
-            release, told = recorded.release, recorded.warnings
+            release, warnings = recorded.release, recorded.warnings
     show_release(release, out, as_json=as_json)
-    for sentence in told:
+    for sentence in warnings:
         warn(sentence)
 
 
-def _check_ledger(ledger: Path | None, population: str | None, name: str | None) -> None:
-    if ledger is None and (population is not None or name is not None):
-        raise InputError("--population and --name are for a ledger; give --ledger, or leave them out")
+def show_release(release: "Release", folder: Path, *, as_json: bool) -> None:
+    """Print where the release is, and what was promised, what holds and what it cost."""
+    from sfumato.cli.printing import console_of, findings_table, print_json
+
+    if as_json:
+        print_json(release_json(release, folder))
+        return
+    console = console_of()
+    console.print(findings_table(release.privacy))
+    console.print(_cost_table(release))
+    console.print(f"verified by a second implementation from the written files in {folder}", soft_wrap=True)
+    console.print(f"publish  {folder / 'public'}", soft_wrap=True)
+    console.print(f"keep     {folder / 'private'} (open {folder / 'private' / 'report.html'})", soft_wrap=True)
+
+
+def release_json(release: "Release", folder: Path) -> dict[str, Any]:
+    """What ``anonymize --json`` holds."""
+    from dataclasses import asdict
+
+    from sfumato.publish.manifest import describe_search
+
+    seconds = {key: round(release.seconds.get(key, 0.0), 4) for key in ("read", "search", "recode", "verify", "write")}
+    utility = release.utility.as_json()
+    first = ("distortion_ratio", "ncp", "discernibility", "average_class_size")
+    content = {
+        "release": str(folder),
+        "rows": release.rows,
+        "suppressed": release.suppressed,
+        "classes": len(release.recoding.classes),
+        "algorithm": release.recoding.algorithm,
+        **describe_search(release.recoding),
+        "privacy": release.privacy,
+        "utility": {key: utility[key] for key in first} | {k: v for k, v in utility.items() if k not in first},
+    }
+    if release.policy.publish.split:
+        content["form"] = release.policy.publish.form
+        content["ties"] = {name: asdict(tie) for name, tie in release.ties.items()}
+    content["risk"] = release.risk.as_json()
+    if release.persons:
+        content["persons"] = release.persons.as_json()
+    return content | {"seconds": seconds | {"total": round(sum(seconds.values()), 4)}}
+
+
+def _cost_table(release: "Release") -> "Table":
+    from rich.table import Table
+
+    utility = release.utility
+    table = Table("what it cost", "")
+    table.add_row("rows published", f"{release.rows:,} of {release.encoded.rows:,}")
+    table.add_row("classes", f"{len(release.recoding.classes):,}, {utility.average_class_size:,.1f} rows on average")
+    if release.policy.publish.split:  # two tables lose no value, but which values belong together
+        table.add_row("quasi-identifiers", "as they were")
+        for name, tie in release.ties.items():
+            table.add_row(f"  {name}", f"told right for {tie.kept:.1%} of rows if dealt out at random within classes")
+        return table
+    table.add_row("information lost (NCP)", f"{utility.ncp:.1%}")
+    table.add_row("distortion ratio", f"{utility.distortion_ratio:.1%}")
+    for attribute in release.encoded.quasi:
+        loss = utility.attributes[attribute.name]
+        labels = f"{loss.labels:,} labels, {loss.exact_cells / release.rows:.1%} of cells exact"
+        if release.levels is not None:
+            labels = f"level {release.levels[attribute.name]} of {attribute.hierarchy.height}"
+        table.add_row(f"  {attribute.name}", f"{labels}, {loss.ncp:.1%} lost")
+    return table

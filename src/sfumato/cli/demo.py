@@ -11,8 +11,8 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
 ) -> None:
     """Publish a built-in hospital table: from raw rows to a verified release and its report."""
+    from sfumato.cli.anonymize import show_release
     from sfumato.cli.printing import progress, warn
-    from sfumato.cli.show import show_release
     from sfumato.datasets import hospital, hospital_policy
     from sfumato.policy import load
     from sfumato.release import prepare

@@ -61,7 +61,7 @@ def _parse_ks(text: str) -> list[int]:
 def _show(measured: "Dimensions", written: Path | None, *, as_json: bool) -> None:
     """Print risk and loss by number of quasi-identifiers."""
     from sfumato.cli.printing import console_of, print_json
-    from sfumato.page.words import plural
+    from sfumato.page.wording import plural
 
     if as_json:
         print_json(measured.as_json() | ({"written": str(written)} if written else {}))
@@ -81,7 +81,7 @@ def _show(measured: "Dimensions", written: Path | None, *, as_json: bool) -> Non
 def _level_table(measured: "Dimensions") -> "Table":
     from rich.table import Column, Table
 
-    from sfumato.page.words import percent
+    from sfumato.page.wording import percent
 
     heads = ("alone", "risk", "k", "loss", "cube", "dist.", "class", "s")
     table = Table("", Column("added", overflow="fold"), *[Column(head, justify="right") for head in heads])
@@ -96,7 +96,7 @@ def _level_table(measured: "Dimensions") -> "Table":
 
 
 def _cells(release: "DimensionRelease") -> list[str]:
-    from sfumato.page.words import percent
+    from sfumato.page.wording import percent
 
     k = "" if release.k is None else f"{release.k:,}"
     cube = "" if release.cube is None else percent(release.cube)

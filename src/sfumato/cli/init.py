@@ -42,7 +42,7 @@ def _show(proposal: "Proposal", files: list[Path]) -> None:
     import shlex
 
     from sfumato.cli.printing import console_of
-    from sfumato.page.words import percent, plural
+    from sfumato.page.wording import percent, plural
 
     console, draft = console_of(), proposal.draft
     console.print(_column_table(proposal))

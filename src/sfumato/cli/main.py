@@ -30,8 +30,8 @@ from sfumato.cli import (
 from sfumato.errors import SfumatoError, Stopped
 
 _INTERRUPTED = 130
-_told: list[int] = []
-"""The signals that told this process to stop."""
+_stop_signals: list[int] = []
+"""The signals to stop that this process got."""
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
 """Click's, or that of the copy of Click that later versions of typer bring along."""
 
@@ -76,9 +76,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command; an error is one sentence on standard error, and never a traceback."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to fail
-    sys.unraisablehook = _not_lost
-    signal.signal(signal.SIGTERM, _told_to_stop)
-    signal.signal(signal.SIGINT, _told_to_stop)
+    sys.unraisablehook = _raise_again
+    signal.signal(signal.SIGTERM, _stop_in_order)
+    signal.signal(signal.SIGINT, _stop_in_order)
     sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -88,57 +88,59 @@ def _run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return _stopped()
     except Exception as error:  # noqa: BLE001 - every error leaves as a sentence
-        return _stopped() if _told and not isinstance(error, Stopped) else _sentence(error)
+        return _stopped() if _stop_signals and not isinstance(error, Stopped) else _report_error(error)
     if code == _INTERRUPTED:  # typer's way of passing on a Ctrl-C
         return _stopped()
     return code if isinstance(code, int) else 0
 
 
-def _sentence(error: Exception) -> int:
+def _report_error(error: Exception) -> int:
     """An error in words, and the exit code."""
     match error:
         case SfumatoError():
-            return _say(str(error), error.exit_code)
+            return _print_error(str(error), error.exit_code)
         case typer.Exit():
             return error.exit_code
         case typer.Abort():
             return _stopped()
         case MemoryError():
-            return _say("the table does not fit into memory; run it on a larger machine or publish fewer columns", 2)
+            return _print_error(
+                "the table does not fit into memory; run it on a larger machine or publish fewer columns", 2
+            )
     if isinstance(error, _UsageError):
-        return _say(f"{error.format_message().rstrip('.')}; see sfumato --help", 2)
-    return _bug(error)
+        return _print_error(f"{error.format_message().rstrip('.')}; see sfumato --help", 2)
+    return _report_bug(error)
 
 
-def _say(sentence: str, code: int) -> int:
+def _print_error(sentence: str, code: int) -> int:
     print(f"error: {' '.join(sentence.split())}", file=sys.stderr)  # noqa: T201 - this is where errors go
     return code
 
 
 def _stopped() -> int:
-    return _say("stopped; no part of a release is left behind", _INTERRUPTED)
+    return _print_error("stopped; no part of a release is left behind", _INTERRUPTED)
 
 
-def _bug(error: Exception) -> int:
+def _report_bug(error: Exception) -> int:
     """A bug of ours: its text may quote data, so only its place is shown."""
     if os.environ.get("SFUMATO_DEBUG"):
         traceback.print_exception(error)
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{type(error).__name__} at {os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119 - a frame's
-    return _say(f"this is a bug of sfumato ({where}); please report it, with SFUMATO_DEBUG=1 for details", 2)
+    return _print_error(f"this is a bug of sfumato ({where}); please report it, with SFUMATO_DEBUG=1 for details", 2)
 
 
-def _told_to_stop(number: int, frame: FrameType | None) -> NoReturn:
+def _stop_in_order(number: int, frame: FrameType | None) -> NoReturn:
     """End in an orderly way, so that what is half written is removed; libraries may make another error of it."""
     del frame
-    _told.append(number)
+    _stop_signals.append(number)
     raise KeyboardInterrupt
 
 
-def _not_lost(lost: "sys.UnraisableHookArgs") -> None:
+def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
     """A Ctrl-C that came while Python could not raise it comes once more, a moment later."""
     if not isinstance(lost.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
         return
-    signal.signal(signal.SIGALRM, _told_to_stop)
+    signal.signal(signal.SIGALRM, _stop_in_order)
     signal.setitimer(signal.ITIMER_REAL, 0.01)

@@ -2,16 +2,18 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from sfumato.policy.options import CUTS, FULL_DOMAIN, LOCAL
 
-Progress = Callable[[int, int], None]
+if TYPE_CHECKING:
+    from rich.table import Table
 
+Progress = Callable[[int, int], None]
 
 UNITS = dict.fromkeys(FULL_DOMAIN, "generalizations") | dict.fromkeys(LOCAL, "rows") | {"queries": "queries"}
 UNITS |= dict.fromkeys(CUTS, "specializations")
@@ -51,3 +53,20 @@ def print_json(content: Mapping[str, Any]) -> None:
 def console_of(*, stderr: bool = False) -> Console:
     """Names and values are printed as they are: a column called [red] or :boom: is not decoration."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
+def findings_table(findings: Iterable[Mapping[str, Any]]) -> "Table":
+    """Each requirement with what holds, as the verifier found it."""
+    from rich.table import Table
+
+    table = Table("promised", "required", "holds", "")
+    for finding in findings:
+        mark = "✓" if finding["satisfied"] else "✗"
+        table.add_row(finding["model"], _keys(finding["required"]), _keys(finding.get("achieved", {})), mark)
+    return table
+
+
+def _keys(values: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{key} = {value:.4g}" if isinstance(value, float) else f"{key} = {value}" for key, value in values.items()
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.errors import InputError
-from sfumato.page.words import percent, plural
+from sfumato.page.wording import percent, plural
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -10,6 +10,7 @@ from sfumato.errors import InputError
 
 if TYPE_CHECKING:
     from sfumato.policy import Policy
+    from sfumato.verifier import Verdict
 
 
 def verify(
@@ -22,19 +23,33 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Re-check a published release from its files alone; exit 0 if it holds, 1 if it does not."""
-    from sfumato.cli.show import show_verdict
     from sfumato.verifier import verify as check
 
     asked, files = None, named_files(previous or ())
     if policy is not None:
         from sfumato.policy import load
-        from sfumato.release.promised import asked as asked_by
+        from sfumato.release.verification import asked_by_policy
 
-        asked = asked_by(rules := load(policy))
+        asked = asked_by_policy(rules := load(policy))
         check_earlier(folder, rules)
     verdict = check(folder, asked=asked, previous=files)
     show_verdict(verdict, as_json=as_json)
     raise typer.Exit(0 if verdict.satisfied else 1)
+
+
+def show_verdict(verdict: "Verdict", *, as_json: bool) -> None:
+    """Print whether a release holds and, if not, every reason."""
+    from sfumato.cli.printing import console_of, findings_table, print_json
+
+    if as_json:
+        print_json(verdict.as_json())
+        return
+    console = console_of()
+    console.print(findings_table([finding.as_json() for finding in verdict.privacy]))
+    for complaint in verdict.complaints:
+        console.print(f"✗ {complaint}", style="red", soft_wrap=True)
+    word = "holds" if verdict.satisfied else "does not hold"
+    console.print(f"{verdict.rows:,} rows in {verdict.classes:,} classes: the release {word}")
 
 
 def check_earlier(folder: Path, policy: "Policy") -> None:

@@ -19,7 +19,7 @@ from sfumato.encode import EncodedTable, encode
 from sfumato.errors import InputError, PolicyError, SfumatoError
 from sfumato.policy import Policy, load
 from sfumato.release import prepare
-from sfumato.release.making import Progress
+from sfumato.release.pipeline import Progress
 from sfumato.split import Tie
 from sfumato.table import Table, from_frame, read_table
 

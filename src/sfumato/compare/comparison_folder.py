@@ -13,10 +13,9 @@ from typing import Any
 from sfumato.compare.comparison import Comparison, ParetoFront, RunFigures, RunOutcome
 from sfumato.compare.output_files import check_folder, write_folder
 from sfumato.errors import InputError
-from sfumato.page.charts import Axis, Series, scatter
-from sfumato.page.document import document
-from sfumato.page.markup import Markup, facts, join, note, paragraph, section, table, tag
-from sfumato.page.words import keys, percent, plural
+from sfumato.page.charts import ChartAxis, Series, scatter
+from sfumato.page.html import Markup, document, facts, join, note, paragraph, section, table, tag
+from sfumato.page.wording import keys, percent, plural
 from sfumato.policy.options import CUTS, FULL_DOMAIN, LOCAL
 
 _PAGE, _FIGURES = "compare.html", "compare.json"
@@ -137,19 +136,19 @@ def _front_section(front: ParetoFront, comparison: Comparison) -> Markup:
     numbers = ", ".join(str(line.number) for line in front.lines)
     ring = f" The ring is around the {'knee' if front.knee else 'best'}." if front.suggestion else ""
 
-    def draw(across: Axis, name: str, places: Mapping[int, tuple[float, float]], title: str) -> Markup:
+    def draw(across: ChartAxis, name: str, places: Mapping[int, tuple[float, float]], title: str) -> Markup:
         marked = None if front.suggestion is None else places[front.suggestion]
-        up = Axis(name, percent=True)
+        up = ChartAxis(name, percent=True)
         return tag("figure", scatter(_series(lines, places), across, up, title=title, marked=marked))
 
     return section(
         "Loss against risk" if len(comparison.fronts) == 1 else f"Loss against risk: {loss}",
         paragraph(front.summary),
-        draw(Axis(loss, percent=True), risk, points, f"{loss} against {risk}"),
+        draw(ChartAxis(loss, percent=True), risk, points, f"{loss} against {risk}"),
         note(f"Numbers are those of the lines below; the front is {numbers}. Down and to the left is better.{ring}"),
         tag("h3", "Against time"),
-        draw(Axis("seconds", log=True), loss, losses, f"{loss} against seconds"),
-        draw(Axis("seconds", log=True), risk, risks, f"{risk} against seconds"),
+        draw(ChartAxis("seconds", log=True), loss, losses, f"{loss} against seconds"),
+        draw(ChartAxis("seconds", log=True), risk, risks, f"{risk} against seconds"),
     )
 
 

@@ -14,10 +14,9 @@ from sfumato.compare.interruption import run_until_stopped
 from sfumato.compare.settings import RunConfiguration, change_document, find_settings, plan_runs
 from sfumato.encode import EncodedTable, QuasiIdentifier, count_distinct_tuples
 from sfumato.errors import InputError, PolicyError, SfumatoError
-from sfumato.page.charts import Axis, Series, lines, standalone
-from sfumato.page.document import document
-from sfumato.page.markup import Markup, facts, join, name, note, paragraph, section, table, tag
-from sfumato.page.words import percent, plural
+from sfumato.page.charts import ChartAxis, Series, lines, standalone
+from sfumato.page.html import Markup, document, facts, join, name, note, paragraph, section, table, tag
+from sfumato.page.wording import percent, plural
 from sfumato.policy import Policy, load
 from sfumato.recode.frequency_sets import FrequencyCounter
 from sfumato.risk import ProsecutorRisk, measure_prosecutor_risk, required_k
@@ -172,7 +171,7 @@ _PRIVATE = "This page is for the data holder. It was measured on rows that are n
 
 _FEW = 3
 """With more lines of a kind, another kind gets a chart of its own: six can be told apart."""
-_ACROSS = Axis("quasi-identifiers", whole=True)
+_ACROSS = ChartAxis("quasi-identifiers", whole=True)
 _CURSE = (
     "A class is a box in a space with one dimension for each quasi-identifier. If rows were spread evenly, a cube with "
     "k of n rows would have to cover the share F of the range of every column, with F to the power of d equal to k/n. "
@@ -190,7 +189,10 @@ def dimensions_page(measured: Dimensions) -> str:
     time = section(
         "Time",
         note("Searching and verifying; reading left out."),
-        tag("figure", lines(_release_series(measured, "seconds", _total), _ACROSS, Axis("seconds"), title="Seconds")),
+        tag(
+            "figure",
+            lines(_release_series(measured, "seconds", _total), _ACROSS, ChartAxis("seconds"), title="Seconds"),
+        ),
     )
     parts = (_risk_section(measured), _loss_section(measured), time, _failure_section(measured))
     return document("Dimensions", head, stopped, tag("aside", paragraph(_PRIVATE)), *parts)
@@ -202,7 +204,7 @@ def dimensions_drawing(measured: Dimensions) -> str:
     series += _release_series(measured, "loss", _loss)
     series += _cube_series(measured) if len(series) <= _FEW else []
     title = "Risk and loss over the number of quasi-identifiers"
-    return standalone(lines(series, _ACROSS, Axis("share", percent=True), title=title))
+    return standalone(lines(series, _ACROSS, ChartAxis("share", percent=True), title=title))
 
 
 def k_text(release: DimensionRelease) -> str:
@@ -216,7 +218,7 @@ def _risk_section(measured: Dimensions) -> Markup:
         _raw_series(measured, "average risk", lambda raw: raw.average),
         _raw_series(measured, "highest risk", lambda raw: raw.highest),
     ]
-    chart = lines(series, _ACROSS, Axis("share", percent=True), title="Risk of the raw table")
+    chart = lines(series, _ACROSS, ChartAxis("share", percent=True), title="Risk of the raw table")
     rows = [
         [
             join([f"{level.number}  + ", name(level.column)]),
@@ -237,7 +239,7 @@ def _loss_section(measured: Dimensions) -> Markup:
     losses, cubes = _release_series(measured, "loss", _loss), _cube_series(measured)
     charts = [[*losses, *cubes]] if len(losses) <= _FEW else [losses, cubes]
     figures = [
-        tag("figure", lines(series, _ACROSS, Axis("share", percent=True), title="Loss under the requirement"))
+        tag("figure", lines(series, _ACROSS, ChartAxis("share", percent=True), title="Loss under the requirement"))
         for series in charts
         if series
     ]

@@ -16,8 +16,9 @@ from sfumato.ledger.implied_requirements import JoinRequirements, promised_value
 from sfumato.ledger.ledger import Ledger
 from sfumato.policy import Policy
 from sfumato.previous import link_releases
+from sfumato.publish.promise import state_requirements
 from sfumato.release import Release, prepare
-from sfumato.release.promised import promise, requirements
+from sfumato.release.verification import promise_of
 from sfumato.verifier import Verdict, verify_table
 
 Progress = Callable[[int, int], None]
@@ -98,9 +99,9 @@ def make_recorded_release(
 
 def _promise_join(release: Release, policy: Policy) -> tuple[Release, Verdict]:
     """Let a release promise what the policy with the join requires; say whether it does so as it is."""
-    promising = replace(release, policy=policy, star=link_releases(release.encoded, policy))
-    promised = promise(promising.encoded, policy, promising.recoding, promising.star)
-    return promising, verify_table(promising.tables["table"].arrow, promised)
+    linked = link_releases(release.encoded, policy)
+    promising = replace(release.publication, policy=policy, linked_releases=linked)
+    return Release(promising), verify_table(promising.tables["table"].arrow, promise_of(promising))
 
 
 def _broken_promise(verdict: Verdict, entries: tuple[Entry, ...]) -> str:
@@ -133,7 +134,7 @@ def _promised_diversity(release: Release, entries: Sequence[Entry]) -> dict[str,
         {column["name"] for column in entry.manifest["columns"] if column["role"] == "sensitive"} for entry in entries
     ]
     largest: dict[str, int] = {}
-    for rules in (requirements(release.policy), *(entry.promise for entry in entries)):
+    for rules in (state_requirements(release.policy), *(entry.promise for entry in entries)):
         for rule in rules:
             column, least = rule.get("column"), promised_values(rule)
             if least >= 2 and sum(column in columns for columns in sensitive) >= 2:

@@ -1,1 +1,1 @@
-"""Pages that load nothing: HTML that cannot be injected into, figures in words, bars and charts as inline SVG."""
+"""Pages that load nothing: HTML that cannot be injected into, charts as inline SVG, figures in words."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from sfumato.errors import DataError, SfumatoError
 from sfumato.hierarchy import parse
-from sfumato.page.words import percent, plural
+from sfumato.page.wording import percent, plural
 from sfumato.policy import Role
 from sfumato.policy.toml_text import write_key, write_table, write_value
 from sfumato.profile.column_facts import ColumnFacts, ColumnKind

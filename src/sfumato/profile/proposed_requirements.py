@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.errors import Infeasible
-from sfumato.page.words import percent
+from sfumato.page.wording import percent
 from sfumato.policy import Role
 from sfumato.profile.column_facts import ColumnFacts
 from sfumato.profile.presets import Preset

@@ -7,7 +7,7 @@ plain, since only its holder can know that nobody else knows it.
 import re
 from dataclasses import dataclass, replace
 
-from sfumato.page.words import percent
+from sfumato.page.wording import percent
 from sfumato.policy import Role
 from sfumato.profile.column_facts import ColumnFacts, ColumnKind
 from sfumato.profile.vocabulary import Concept, split_name

@@ -1,59 +1,67 @@
-"""The account that stays: what knows of rows that were not published, of the seed and of the input file."""
+"""The audit: the account that stays with the data holder.
 
+It tells of rows that were not published, of the seed and of the input file.
+"""
+
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato._version import __version__
-from sfumato.encode import EncodedTable
-from sfumato.policy import Policy
-from sfumato.recode import Recoding
-from sfumato.release.promised import promise
+from sfumato.publish.manifest import describe_search
+from sfumato.publish.promise import ground_distances
+from sfumato.publish.publication import Publication
+from sfumato.release.verification import needs_of
+from sfumato.report.assessment import Assessment
 from sfumato.utility import Utility
+from sfumato.verifier import Verdict
+
+if TYPE_CHECKING:
+    from sfumato.attack.all_attacks import Attacks
 
 
-def audit(
-    encoded: EncodedTable,
-    recoding: Recoding,
-    policy: Policy,
-    *,
-    utility: Utility,
-    input_digest: str | None,
-) -> dict[str, Any]:
-    """The private account, before the verifier has spoken and the clock has stopped."""
-    known = promise(encoded, policy, recoding)
-    return {
+def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
+    """The private account before the verifier has spoken: all that it needs besides the manifest."""
+    policy, encoded, linked = publication.policy, publication.encoded, publication.linked_releases
+    needs, costs = needs_of(encoded, policy), ground_distances(policy)
+    content: dict[str, Any] = {
         "sfumato": __version__,
         "written": datetime.now(tz=UTC).isoformat(timespec="seconds"),
         "policy": policy.document,
         "folder": str(policy.folder.resolve()),
-        "input": {"sha256": input_digest, "rows": encoded.rows},
+        "input": {"sha256": publication.input_digest, "rows": encoded.rows},
         "seed": policy.search.seed,
         "randomness": "operating system" if policy.search.seed is None else "seed: for tests and papers only",
         "suppressed": {
-            "rows": recoding.suppressed,
-            "reason": why_suppressed(recoding),
+            "rows": publication.suppressed,
+            "reason": publication.why_suppressed,
         },
-        "algorithm": recoding.algorithm,
-        **how_found(recoding),
+        "algorithm": publication.recoding.algorithm,
+        **describe_search(publication.recoding),
         "utility": utility.as_json(),
-        "needs": {name: needs.as_json() for name, needs in known.distributions.items()},
-        "costs": {name: [[a, b, cost] for (a, b), cost in pairs.items()] for name, pairs in known.costs.items()},
+        "needs": {name: column.as_json() for name, column in needs.items()},
+        "costs": {name: [[a, b, cost] for (a, b), cost in pairs.items()] for name, pairs in costs.items()},
     }
+    if linked is not None and linked.earlier:
+        content["previous"] = [
+            {"name": earlier.name, "path": str(earlier.path.resolve())} for earlier in linked.earlier
+        ]
+    return content
 
 
-def how_found(recoding: Recoding, *, levels: bool = True) -> dict[str, Any]:
-    """What there is to say of how an algorithm ended: its levels, or whether its classes were improved on."""
-    if recoding.levels is not None:
-        return {"levels": dict(recoding.levels)} if levels else {}
-    return {"improved": recoding.improved} if recoding.local and recoding.algorithm != "anatomy" else {}
-
-
-def why_suppressed(recoding: Recoding) -> str | None:
-    """Why rows are not published, in words; nothing where all are."""
-    if not recoding.suppressed:
-        return None
-    if recoding.algorithm == "anatomy":
-        return "rows of sensitive values that are more frequent than the buckets allow"
-    if recoding.local:
-        return "rows that kept the others from a requirement, or cost them more than they tell"
-    return "rows of classes that did not meet every requirement"
+def audit_findings(
+    assessment: Assessment, verdict: Verdict, attacks: "Attacks", warnings: list[str], seconds: dict[str, float]
+) -> dict[str, Any]:
+    """What the audit says besides, once all is measured: findings, risk, attacks, warnings and seconds."""
+    content: dict[str, Any] = {
+        "privacy": [finding.as_json() for finding in verdict.privacy],
+        "risk": assessment.risk.as_json(),
+        "seconds": dict(seconds),
+        "warnings": warnings,
+        "attacks": attacks.as_json(),
+    }
+    if assessment.persons:
+        content["persons"] = assessment.persons.as_json()
+    if assessment.ties:
+        content["ties"] = {name: asdict(tie) for name, tie in assessment.ties.items()}
+    return content

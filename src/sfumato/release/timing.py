@@ -1,9 +1,12 @@
 """How long each part of the work took."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
-class timed:  # noqa: N801 - reads like the verb it is
+@contextmanager
+def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
     """Add the seconds of a block to an entry.
 
     >>> seconds: dict[str, float] = {}
@@ -12,12 +15,8 @@ class timed:  # noqa: N801 - reads like the verb it is
     >>> list(seconds)
     ['read']
     """
-
-    def __init__(self, seconds: dict[str, float], name: str) -> None:
-        self.seconds, self.name = seconds, name
-
-    def __enter__(self) -> None:
-        self.start = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds[self.name] = self.seconds.get(self.name, 0.0) + time.perf_counter() - self.start
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        seconds[step] = seconds.get(step, 0.0) + time.perf_counter() - start

@@ -4,15 +4,12 @@ They are for the data holder alone, and name columns and numbers but never a val
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from sfumato.release.key_file import key_warnings
-from sfumato.release.previous import told
-from sfumato.release.tables import reveals
+from sfumato.page.wording import ratio
+from sfumato.publish.pseudonyms import key_warnings
+from sfumato.publish.publication import Publication
+from sfumato.publish.published_table import togetherness_warning
 from sfumato.risk import PersonRisk, required_k
-
-if TYPE_CHECKING:
-    from sfumato.release.release import Release
 
 _COUNT_PERSONS = frozenset(
     {
@@ -26,77 +23,58 @@ _COUNT_PERSONS = frozenset(
 """Requirements that count persons where a column names them, the identity-reserved ones aside."""
 
 
-def warnings(release: "Release") -> list[str]:
-    """All of them; each is said once, and nothing is said twice."""
+def release_warnings(publication: Publication, persons: PersonRisk | None) -> list[str]:
+    """All warnings; each is said once. `persons` is the risk by person, where a column names persons."""
     return [
-        *_two_tables(release),
-        *_unnamed(release),
-        *_persons(release),
-        *key_warnings(release.policy),
-        *_unasked(release),
-        *told(release.star, release.recoding.unmatched, release.encoded.rows),
-        *_seeded(release),
+        *_two_tables(publication),
+        *_repeated_identifiers(publication),
+        *(() if persons is None else _several_rows(publication, persons)),
+        *key_warnings(publication.policy),
+        *_nothing_required(publication),
+        *_earlier_releases(publication),
+        *_seed(publication),
     ]
 
 
-def _two_tables(release: "Release") -> Iterator[str]:
-    told = reveals(release.policy)
-    if told:
-        yield told
-    alone = int((release.recoding.classes.sizes == 1).sum())
-    if release.policy.publish.split and alone:
+def _two_tables(publication: Publication) -> Iterator[str]:
+    together = togetherness_warning(publication.policy)
+    if together:
+        yield together
+    alone = int((publication.recoding.classes.sizes == 1).sum())
+    if publication.split and alone:
         why = f"{alone:,} classes have one line, so that the two tables tell whose value it is"
         yield f"{why}; the policy allows that: add k-anonymity, or do without refined"
 
 
-def _unasked(release: "Release") -> Iterator[str]:
-    """Requirements on the join alone promise nothing of the table itself."""
-    if release.policy.privacy:
-        return
-    alone = int((release.recoding.classes.sizes == 1).sum())
-    if alone:
-        yield (
-            f"no requirement is about the table by itself, and {alone:,} rows are alone in their class: whoever knows "
-            "their quasi-identifiers picks them out without any join; add k-anonymity, or see sfumato risk"
-        )
-
-
-def _unnamed(release: "Release") -> Iterator[str]:
+def _repeated_identifiers(publication: Publication) -> Iterator[str]:
     """Identifiers that repeat, where no column is said to name persons."""
-    if release.repeats:
-        found = ", ".join(f"'{name}' (rpi {per(rpi)})" for name, rpi in release.repeats.items())
+    if publication.repeated_identifiers:
+        repeated = ", ".join(f"'{name}' (rpi {ratio(rpi)})" for name, rpi in publication.repeated_identifiers.items())
         yield (
-            f"several rows have the same value in identifiers: {found}; rows are counted as if each were another "
+            f"several rows have the same value in identifiers: {repeated}; rows are counted as if each were another "
             'person\'s, and where such a column names persons, role = "individual" counts persons'
         )
 
 
-def _persons(release: "Release") -> Iterator[str]:
+def _several_rows(publication: Publication, persons: PersonRisk) -> Iterator[str]:
     """What is not limited where a person has several rows."""
-    persons = release.persons
-    if persons is None:
-        return
-    yield from _nameless(release)
-    told = _linked(release, persons)
-    if persons.rpi > 1 and not any(model.identity for model in release.policy.privacy):
-        yield _by_rows(release, persons, linked=told is not None)
-    if told:
-        yield told
-
-
-def _nameless(release: "Release") -> Iterator[str]:
-    """Rows that name nobody."""
-    column = release.encoded.individual
+    column = publication.encoded.individual
     if column is not None and None in column.texts:
         rows = int((column.codes == column.texts.index(None)).sum())
         yield f"{rows:,} rows have no value in '{column.name}': they count as one person's, who gets one pseudonym"
+    linked = _linked_persons(publication, persons)
+    if persons.rpi > 1 and not any(model.identity for model in publication.policy.privacy):
+        yield _no_identity_requirement(publication, persons, linked=linked is not None)
+    if linked:
+        yield linked
 
 
-def _by_rows(release: "Release", persons: PersonRisk, *, linked: bool) -> str:
-    """No identity-reserved requirement is asked for; what is said of links, if anything, is not said here."""
-    assert release.policy.individual is not None  # noqa: S101 - whoever knows persons has it
-    repeated = f"column '{release.policy.individual.name}' has {per(persons.rpi)} rows per person (rpi)"
-    if not any(model.name in _COUNT_PERSONS for model in release.policy.privacy):
+def _no_identity_requirement(publication: Publication, persons: PersonRisk, *, linked: bool) -> str:
+    """No identity-reserved requirement is asked for; `linked` says that another sentence is about links."""
+    policy = publication.policy
+    assert policy.individual is not None  # noqa: S101 - whoever knows persons has it
+    repeated = f"column '{policy.individual.name}' has {ratio(persons.rpi)} rows per person (rpi)"
+    if not any(model.name in _COUNT_PERSONS for model in policy.privacy):
         return f"{repeated}, and no requirement counts persons: a class may be one person's; add identity-k-anonymity"
     counted = f"{repeated}: k and l count persons here, but no requirement bounds how much of a class one person has"
     if linked:
@@ -104,45 +82,61 @@ def _by_rows(release: "Release", persons: PersonRisk, *, linked: bool) -> str:
     return f"{counted}, or how far pseudonyms link rows; identity-alpha-beta and linked_k do"
 
 
-def _linked(release: "Release", persons: PersonRisk) -> str | None:
+def _linked_persons(publication: Publication, persons: PersonRisk) -> str | None:
     """Persons whom their pseudonym singles out among fewer than k, where nothing bounds it or rows were parted."""
-    parted, bound = parting(release), any(model.linked > 1 for model in release.policy.privacy)
-    narrower = persons.linked_fewest < int(release.recoding.classes.persons.min(initial=persons.persons))
-    told = parted or (not bound and (narrower or required_k(release.policy.privacy)))
-    if not persons.linked or not told:
+    policy, why_parted = publication.policy, publication.why_rows_part
+    bounded = any(model.linked > 1 for model in policy.privacy)
+    narrower = persons.linked_fewest < int(publication.recoding.classes.persons.min(initial=persons.persons))
+    worth_saying = why_parted or (not bounded and (narrower or required_k(policy.privacy)))
+    if not persons.linked or not worth_saying:
         return None
     who = f"fewer than {persons.k:,} persons share the classes of {persons.linked:,} of {persons.persons:,} persons"
     why = "whoever knows enough of them finds the person among so few"
-    if release.policy.publish.split:
+    if publication.split:
         why = "what the bags of all their classes have in common is told of so few"
-    return f"{who}: a pseudonym ties a person's rows together, and {why}; {parted or _bounded(persons.k)}"
+    bound = f"linked_k = {persons.k} in an identity-reserved requirement bounds it, as does one row per person"
+    return f"{who}: a pseudonym ties a person's rows together, and {why}; {why_parted or bound}"
 
 
-def parting(release: "Release") -> str | None:
-    """Why rows of a person with equal quasi-identifiers may stand in several classes, and the way out."""
-    if release.policy.individual is None:
-        return None
-    if release.policy.publish.form == "anatomy":
-        return 'anatomy deals a person\'s rows out one by one: [publish] form = "lossy-join" keeps them together'
-    if not release.policy.search.keep_together:
-        return "keep_together = false lets equal rows of a person go different ways: leave it out, or ask for linked_k"
-    return None
+def _nothing_required(publication: Publication) -> Iterator[str]:
+    """Requirements on the join alone promise nothing of the table itself."""
+    if publication.policy.privacy:
+        return
+    alone = int((publication.recoding.classes.sizes == 1).sum())
+    if alone:
+        yield (
+            f"no requirement is about the table by itself, and {alone:,} rows are alone in their class: whoever knows "
+            "their quasi-identifiers picks them out without any join; add k-anonymity, or see sfumato risk"
+        )
 
 
-def _bounded(k: int) -> str:
-    return f"linked_k = {k} in an identity-reserved requirement bounds it, as does one row per person"
+def _earlier_releases(publication: Publication) -> Iterator[str]:
+    """How well the table matches earlier releases."""
+    linked, rows, unmatched = publication.linked_releases, publication.encoded.rows, publication.recoding.unmatched
+    if linked is None or not linked.earlier:
+        return
+    for name in linked.unmatched_columns:
+        tables = [earlier.name for earlier in linked.earlier if name in earlier.columns]
+        yield (
+            f"'{name}' stands in {', '.join(tables)} as well, but has no taxonomy here: records are not matched by it, "
+            "and an adversary may; give it intervals in place of ranges to have it taken into account"
+        )
+    for place in range(len(linked.earlier)):
+        if not linked.matched_columns_of(place):
+            yield f"{linked.names[place]} shares no column with the table: every record matches every record of it"
+    if unmatched == rows:
+        by = ", ".join(linked.matched_columns)
+        yield (
+            f"no row matches any record of {', '.join(linked.names)}, so that the (X, Y)-requirements say nothing; "
+            f"compare how values are written there in {by}: spelling, encoding, missing values"
+        )
+    elif unmatched:
+        yield (
+            f"{unmatched:,} of {rows:,} rows match no record of {', '.join(linked.names)}: they are not about the same "
+            "people, as the (X, Y)-requirements assume, and no promise on the join covers these rows"
+        )
 
 
-def _seeded(release: "Release") -> Iterator[str]:
-    if release.policy.search.seed is not None:
+def _seed(publication: Publication) -> Iterator[str]:
+    if publication.policy.search.seed is not None:
         yield "a seed was used, so whoever guesses it can undo the shuffling: for tests and papers, not to publish"
-
-
-def per(rpi: float) -> str:
-    """Rows per individual, for a sentence.
-
-    >>> per(1.8), per(1.00001)
-    ('1.8', 'just above 1')
-    """
-    short = f"{rpi:,.4g}"
-    return "just above 1" if short == "1" and rpi > 1 else short

@@ -3,7 +3,7 @@
 A text that starts with ``=``, ``+``, ``-``, ``@``, a tab, a carriage return or NUL, or with apostrophes before one of
 these, gets one apostrophe in front. Reading it back, one apostrophe is taken away where apostrophes are before one of
 those characters. Numbers, negative ones included, are left alone. Here the rule is applied to one text at a time;
-`sfumato.release.csv_file` applies it to whole columns.
+`sfumato.publish.csv_writer` applies it to whole columns.
 """
 
 import re

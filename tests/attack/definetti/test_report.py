@@ -11,7 +11,7 @@ import pytest
 from sfumato.attack.bound import bounds
 from sfumato.attack.definetti import DefinettiFigures, Original, definetti
 from sfumato.release import Release, prepare
-from sfumato.release.report.learner import learner
+from sfumato.report.risk_sections import learner_section
 from sfumato.split import tables_from_recoding
 
 Makes = Callable[..., Any]
@@ -48,7 +48,8 @@ def test_section_tells_bound_attack_and_outside(form: str) -> None:
     """Bound, attack and the same learner outside stand in the table and in sentences, names escaped."""
     release = _release(form)
     found = _tried(release)
-    section = learner(release)
+    assert release.attacks.definetti is not None
+    section = learner_section(release.attacks.definetti)
     assert found.bound == 0.5
     assert found.outside is not None
     words = re.sub(r"<[^>]+>", " ", section)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sfumato.attack.result import AttackResult
-from sfumato.page.words import amount, percent, plural
+from sfumato.page.wording import amount, percent, plural
 
 PROMISE = (
     "A value that is surer than the bound does not break the promise, which limits what the bag of a class shows by "

@@ -60,7 +60,7 @@ def homogeneity(
 
 def _homogeneity_figures(found: "ColumnHomogeneity") -> dict[str, str]:
     from sfumato.cli.attack.attack_output import text_or_blank
-    from sfumato.page.words import percent
+    from sfumato.page.wording import percent
 
     shares = {title: text_or_blank(getattr(found, key), percent) for title, key in _SHARES}
     counts = {title: text_or_blank(getattr(found, key), "{:,}".format) for title, key in _COUNTS}
@@ -103,7 +103,7 @@ def skewness(
 
 def _skewness_figures(found: "ColumnSkewness") -> Mapping[str, str]:
     from sfumato.cli.attack.attack_output import text_or_blank
-    from sfumato.page.words import percent
+    from sfumato.page.wording import percent
 
     above = f"rows in classes that tell more than {100 * found.threshold:.3g} points"
     gain = found.gain.after - found.gain.before
@@ -123,7 +123,7 @@ def _skewed_classes(name: str, found: "ColumnSkewness", released: "ReleaseLines"
     """List the classes that tell most, by their labels where these tell them, with the value and its shares."""
     from rich.table import Table
 
-    from sfumato.page.words import label, percent, value
+    from sfumato.page.wording import label, percent, value
 
     table = Table("class", "rows", name, "table", "class", title="the classes that tell most", title_justify="left")
     for one in found.top:

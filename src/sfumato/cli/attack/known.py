@@ -80,7 +80,7 @@ def _figures(found: "KnownValuesResult") -> "Table":
     """
     from rich.table import Table
 
-    from sfumato.page.words import percent
+    from sfumato.page.wording import percent
 
     table = Table("B")
     for series in found.series:

@@ -62,7 +62,7 @@ def link(
 def _figures(found: "LinkageResult") -> "Table":
     from rich.table import Table
 
-    from sfumato.page.words import percent
+    from sfumato.page.wording import percent
 
     table = Table(f"joined on {', '.join(found.on)}", "everybody", "in release")
     both = (found.everybody, found.in_release)
@@ -83,7 +83,7 @@ def _persons(found: "LinkageResult", title: str) -> "Table":
     """List who is exposed most, and the likeliest values of each."""
     from rich.table import Table
 
-    from sfumato.page.words import percent
+    from sfumato.page.wording import percent
 
     table = Table(title, "records", "candidates", "everybody", "in release")
     for person in found.persons:
@@ -97,6 +97,6 @@ def _persons(found: "LinkageResult", title: str) -> "Table":
 
 
 def _value(guess: "PersonValue") -> str:
-    from sfumato.page.words import label, percent
+    from sfumato.page.wording import label, percent
 
     return f"{label(guess.value)} {percent(guess.chance)}"

@@ -77,7 +77,7 @@ def minimality(
 def _figures(found: "MinimalityResult", column: "MinimalityFigures") -> dict[str, str]:
     """Write the figures of a column; nothing in place of those that are not known."""
     from sfumato.cli.attack.attack_output import text_or_blank
-    from sfumato.page.words import percent
+    from sfumato.page.wording import percent
 
     shares = {title: None if found.unmeasured(column, key) else getattr(column, key) for title, key in _FIGURES}
     beyond = "" if found.unmeasured(column, "beyond_bound") else f"{column.beyond_bound.rows:,}"

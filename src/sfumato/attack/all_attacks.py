@@ -1,0 +1,133 @@
+"""All attacks on a release before it leaves, with little effort; `sfumato attack` takes more.
+
+The intersection with earlier releases is tried on files, once they are written, and as far as the folders of the
+earlier releases are at hand.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.attack.bound import bounds
+from sfumato.attack.homogeneity import Homogeneity, Skewness, gain_bounds, homogeneity, skewness
+from sfumato.attack.known import KnownValuesResult, known_in_memory
+from sfumato.attack.link import LinkageResult, link_in_memory
+from sfumato.attack.minimality import MinimalityResult, minimality
+from sfumato.attack.result import AttackResult
+from sfumato.attack.sensitive_columns import SensitiveColumns, sensitive_columns_from_recoding
+from sfumato.errors import InputError
+from sfumato.publish.publication import Publication
+from sfumato.split import tables_from_recoding
+from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.attack.definetti import DefinettiResult
+
+INTERSECT_ASSUMES = (
+    "The adversary has this release and earlier ones about the same people, and knows their quasi-identifiers."
+)
+NO_EARLIER_RELEASE = (
+    "Not tried: no earlier release is named. Where there is one, sfumato attack intersect holds them together, and a "
+    "ledger does so before each release appears."
+)
+NO_EARLIER_FOLDER = (
+    "Not tried: of {names} there is a table, but no release folder that says what its labels stand for. The "
+    "requirements on the join with it were checked."
+)
+NOT_WRITTEN = "Not tried yet: it is tried on the files, once they are written."
+
+_PERSONS = 2_000
+"""So many persons of the table are looked up for a report; `sfumato attack intersect` takes all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attacks:
+    """What each attack found; the learner's only where two tables are published.
+
+    `intersect` has the lines of the intersection with earlier releases.
+    """
+
+    link: LinkageResult
+    known: KnownValuesResult
+    homogeneity: Homogeneity
+    skewness: Skewness
+    minimality: MinimalityResult
+    definetti: "DefinettiResult | None"
+    intersect: tuple[AttackResult, ...]
+
+    @property
+    def results(self) -> tuple[AttackResult, ...]:
+        """All of them, a line each, and a line for each column where an attack is about columns."""
+        return (
+            *self.link.results(),
+            *self.known.results(),
+            *self.homogeneity.results(),
+            *self.skewness.results(),
+            *self.minimality.results(),
+            *(() if self.definetti is None else self.definetti.results()),
+            *self.intersect,
+        )
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """For the audit."""
+        return [result.as_json() for result in self.results]
+
+
+def try_all_attacks(publication: Publication) -> Attacks:
+    """Try every attack on a publication as it is in memory."""
+    encoded, policy = publication.encoded, publication.policy
+    whole = (encoded, publication.recoding, policy)
+    told = sensitive_columns_from_recoding(*whole)
+    promised = bounds(policy, SensitiveColumns(told))
+    learner = None
+    if policy.publish.split:
+        from sfumato.attack.definetti import QUICK, Original, definetti  # noqa: PLC0415 - only of two tables
+
+        tables = tables_from_recoding(encoded, publication.recoding)
+        learner = definetti(tables, Original.of_encoded(encoded), bounds(policy, tables), effort=QUICK)
+    return Attacks(
+        link_in_memory(*whole),
+        known_in_memory(*whole),
+        homogeneity(told, promised),
+        skewness(told, promised=gain_bounds(policy)),
+        minimality(*whole),
+        learner,
+        (_not_tried(NOT_WRITTEN if _has_earlier(publication) else NO_EARLIER_RELEASE),),
+    )
+
+
+def intersect_with_earlier(publication: Publication, written: Path) -> tuple[AttackResult, ...]:
+    """What the written release and the earlier ones leave open together, or a line that says why that is not known."""
+    linked = publication.linked_releases
+    if linked is None or not linked.earlier:
+        return (_not_tried(NO_EARLIER_RELEASE),)
+    folders = {
+        earlier.path.parent: earlier.name
+        for earlier in linked.earlier
+        if (earlier.path.parent / "manifest.json").exists()
+    }
+    if not folders:
+        names = ", ".join(earlier.name for earlier in linked.earlier)
+        return (_not_tried(NO_EARLIER_FOLDER.format(names=names)),)
+    from sfumato.attack.intersect import intersect  # noqa: PLC0415 - only where there are earlier releases
+
+    # persons are those of evenly spaced rows
+    rows = publication.source.rows
+    chosen = np.linspace(0, rows - 1, min(rows, _PERSONS)).astype(np.int64)
+    persons = Table(publication.source.arrow.take(chosen))
+    try:
+        result = intersect([written, *folders], persons, policy=publication.policy)
+    except InputError as error:
+        return (_not_tried(f"Not tried: {str(error).replace(str(written), 'this release')}."),)
+    named = zip(result.releases, ["this release", *folders.values()], strict=True)
+    return replace(result, releases=tuple(replace(release, release=name) for release, name in named)).results()
+
+
+def _has_earlier(publication: Publication) -> bool:
+    return publication.linked_releases is not None and bool(publication.linked_releases.earlier)
+
+
+def _not_tried(why: str) -> AttackResult:
+    return AttackResult("intersect", INTERSECT_ASSUMES, "persons exposed", None, None, says=(why,))

@@ -1,0 +1,113 @@
+"""Write CSV: quotes only where needed, NULL apart from empty text, and no cell that a spreadsheet would run.
+
+The formula rule: a text that starts with ``=``, ``+``, ``-``, ``@``, a tab, a carriage return or NUL, or with
+apostrophes before one of these, gets one apostrophe in front. Reading it back, one apostrophe is taken away
+where apostrophes stand before one of those characters. Numbers, negative ones included, are left alone.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.arrays import Codes
+from sfumato.core.arrow import arrow_numbers, arrow_text, arrow_texts
+from sfumato.publish.published_column import PublishedColumn
+from sfumato.publish.published_table import PublishedTable
+
+_RISKY = r"^'*[=+\-@\t\r\x00]"
+_NEGATIVE = r"^-(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
+_QUOTED = r'[",\r\n]|^\s|\s$'
+_BATCH = 1 << 17
+"""Rows that are written at a time."""
+_COMBINED = 1 << 14
+"""Columns are combined as long as there are no more combinations of their values than this."""
+
+
+def write_csv(table: PublishedTable, path: Path, *, null: str = "") -> None:
+    """Write the table, a batch of rows at a time."""
+    header = csv_cells(arrow_texts(list(table.columns)), null=null).to_pylist()
+    pieces = _combine_columns(_pieces(table, null))
+    with path.open("wb") as file:
+        file.write((",".join(header) + "\n").encode())
+        for start in range(0, table.rows, _BATCH):
+            texts = [_rows_of_piece(piece, start) for piece in pieces]
+            lines = texts[0] if len(texts) == 1 else _concatenate(*texts)
+            # the characters of an array of texts lie one after another in memory
+            offsets = np.frombuffer(lines.buffers()[1], dtype=np.int32)[lines.offset : lines.offset + len(lines) + 1]
+            file.write(memoryview(lines.buffers()[2])[int(offsets[0]) : int(offsets[-1])])
+
+
+def csv_cells(values: Any, *, null: str = "") -> Any:
+    """Values as they are written between two separators.
+
+    >>> csv_cells(pa.array(["=1+1", "'=1", "-5", "-5 degrees", "a,b", "", None])).to_pylist()
+    ["'=1+1", "''=1", '-5', "'-5 degrees", '"a,b"', '""', '']
+    """
+    text = values.cast(pa.string())
+    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        risky = pc.and_not(pc.match_substring_regex(text, _RISKY), pc.match_substring_regex(text, _NEGATIVE))
+        text = pc.if_else(risky, _concatenate(arrow_text("'"), text), text)
+    missing = arrow_text(null)
+    needs_quotes = pc.or_(pc.match_substring_regex(text, _QUOTED), pc.equal(text, missing))
+    quoted = _concatenate(arrow_text('"'), pc.replace_substring(text, '"', '""'), arrow_text('"'))
+    return pc.coalesce(pc.if_else(needs_quotes, quoted, text), missing)
+
+
+@dataclass(frozen=True, eq=False)
+class _UncodedColumn:
+    """A column that is not coded: its values are put into words a batch at a time, each before the separator."""
+
+    values: Any
+    separator: str
+    null: str
+
+
+_Piece = PublishedColumn | _UncodedColumn
+"""A part of each line: of a coded column (or several), the texts with their separators and the code of each row's."""
+
+
+def _pieces(table: PublishedTable, null: str) -> list[_Piece]:
+    last = len(table.columns) - 1
+    pieces: list[_Piece] = []
+    for i, column in enumerate(table.columns.values()):
+        separator = "\n" if i == last else ","
+        if isinstance(column, PublishedColumn):
+            pieces.append(PublishedColumn(column.codes, _separated(column.values, separator, null)))
+        else:
+            pieces.append(_UncodedColumn(column, separator, null))
+    return pieces
+
+
+def _combine_columns(pieces: list[_Piece]) -> list[_Piece]:
+    """Neighbouring columns of few values as one column of their combinations: fewer texts to join per row."""
+    combined = pieces[:1]
+    for piece in pieces[1:]:
+        before = combined[-1]
+        small = len(before.values) * len(piece.values) <= _COMBINED
+        if small and isinstance(before, PublishedColumn) and isinstance(piece, PublishedColumn):
+            texts = [a + b for a in before.values.to_pylist() for b in piece.values.to_pylist()]
+            codes: Codes = before.codes.astype(np.int32) * len(piece.values) + piece.codes
+            combined[-1] = PublishedColumn(codes, arrow_texts(texts))
+        else:
+            combined.append(piece)
+    return combined
+
+
+def _rows_of_piece(piece: _Piece, start: int) -> Any:
+    if isinstance(piece, _UncodedColumn):
+        return _separated(piece.values.slice(start, _BATCH), piece.separator, piece.null)
+    return piece.values.take(arrow_numbers(piece.codes[start : start + _BATCH]))
+
+
+def _separated(values: Any, separator: str, null: str) -> Any:
+    return _concatenate(csv_cells(values, null=null), arrow_text(separator))
+
+
+def _concatenate(*pieces: Any) -> Any:
+    """Texts one after another, row by row."""
+    return pc.binary_join_element_wise(*pieces, arrow_text(""))

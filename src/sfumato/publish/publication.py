@@ -1,0 +1,83 @@
+"""A publication: what is published of a table, with the table, the policy and the recoding that it came from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sfumato.encode import EncodedTable
+from sfumato.policy import Policy
+from sfumato.publish.published_table import PublishedTable
+from sfumato.recode import Recoding
+from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.previous import LinkedReleases
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Publication:
+    """Published tables that nobody has verified yet, and all that they came from.
+
+    `tables` are the published tables by the name of their file. `seconds` says how long each step took.
+    `repeated_identifiers` are columns of identifiers that name somebody in several rows, with the rows for each value.
+    `linked_releases` are the earlier releases, where a requirement is about the join with them.
+    """
+
+    policy: Policy
+    source: Table
+    encoded: EncodedTable
+    recoding: Recoding
+    tables: Mapping[str, PublishedTable]
+    input_digest: str | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    repeated_identifiers: Mapping[str, float] = field(default_factory=dict)
+    linked_releases: "LinkedReleases | None" = None
+
+    def __repr__(self) -> str:
+        """In one line, and without a row: what is printed or logged may go anywhere."""
+        classes, algorithm = len(self.recoding.classes), self.recoding.algorithm
+        return f"<Publication of {self.rows:,} rows in {classes:,} classes by {algorithm}>"
+
+    @property
+    def rows(self) -> int:
+        """Published rows."""
+        return next(iter(self.tables.values())).rows
+
+    @property
+    def suppressed(self) -> int:
+        """Rows that are not published."""
+        return self.recoding.suppressed
+
+    @property
+    def split(self) -> bool:
+        """Whether two tables are published in place of one."""
+        return self.policy.publish.split
+
+    @property
+    def why_suppressed(self) -> str | None:
+        """Why rows are not published, in words; nothing where all are."""
+        if not self.recoding.suppressed:
+            return None
+        if self.recoding.algorithm == "anatomy":
+            return "rows of sensitive values that are more frequent than the buckets allow"
+        if self.recoding.local:
+            return "rows that kept the others from a requirement, or cost them more than they tell"
+        return "rows of classes that did not meet every requirement"
+
+    @property
+    def protected_unit(self) -> str:
+        """What is protected, and what k counts: a row, or a person where a column names persons."""
+        return "row" if self.encoded.individual is None else "person"
+
+    @property
+    def why_rows_part(self) -> str | None:
+        """Why rows of a person with equal quasi-identifiers may be in several classes, and the way out, in words."""
+        if self.policy.individual is None:
+            return None
+        if self.policy.publish.form == "anatomy":
+            return 'anatomy deals a person\'s rows out one by one: [publish] form = "lossy-join" keeps them together'
+        if not self.policy.search.keep_together:
+            return (
+                "keep_together = false lets equal rows of a person go different ways: leave it out, or ask for linked_k"
+            )
+        return None

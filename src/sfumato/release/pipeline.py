@@ -1,0 +1,131 @@
+"""The one way through the house: read, encode, recode, publish; then write, verify, appear.
+
+`publish` goes from a table and a policy to a publication, which nobody has verified yet. `anonymize` lets the verifier
+look at it in memory. `Release.save` goes on to the folder (`write_release`), and lets the verifier look at the files.
+"""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.core.randomness import Randomness
+from sfumato.encode import EncodedTable, encode
+from sfumato.errors import PolicyError
+from sfumato.policy import Policy, load
+from sfumato.publish.pseudonyms import check_person_names, read_key
+from sfumato.publish.publication import Publication
+from sfumato.publish.published_table import RandomDraws, publish_tables, table_layout
+from sfumato.recode import Recoding, recode
+from sfumato.release.release import Release
+from sfumato.release.timing import timed
+from sfumato.release.verification import verify_publication
+from sfumato.split import anatomy, lossy_join
+from sfumato.table import Table, find_repeated_identifiers, from_frame, read_table
+from sfumato.table.files import file_digest
+
+if TYPE_CHECKING:
+    from sfumato.previous import LinkedReleases
+
+Progress = Callable[[int, int], None]
+
+
+def anonymize(
+    data: Any, policy: "str | Path | Mapping[str, Any] | Policy", *, progress: Progress | None = None
+) -> Release:
+    """Make a release of a table under a policy.
+
+    `data` is a pandas or polars frame, an Arrow table, a DuckDB relation, a path, or ``None`` for the policy's
+    own source. Raises `Infeasible` where no release can meet the policy, an `InputError` where something is wrong
+    with the table, the policy or a hierarchy; returns nothing that the verifier has not passed.
+    """
+    publication = publish(data, policy, progress=progress)
+    return Release(publication, verify_publication(publication))
+
+
+def prepare(
+    data: Any,
+    policy: "str | Path | Mapping[str, Any] | Policy",
+    *,
+    progress: Progress | None = None,
+    encoded: EncodedTable | None = None,
+) -> Release:
+    """Make a release that has yet to be verified: `Release.save` does it on the files, `Release.table` in memory."""
+    return Release(publish(data, policy, progress=progress, encoded=encoded))
+
+
+def publish(
+    data: Any,
+    policy: "str | Path | Mapping[str, Any] | Policy",
+    *,
+    progress: Progress | None = None,
+    encoded: EncodedTable | None = None,
+) -> Publication:
+    """Read, encode and recode a table, and work out what is published of it.
+
+    `data` may be a `Table`, too, and `encoded` the same encoded under this policy: for those who make many releases.
+    """
+    rules = load(policy)
+    path = _data_path(data, rules)
+    key = read_key(rules, path)  # first of all, so that a bad one costs nobody a search
+    seconds: dict[str, float] = {}
+    # identifiers are counted, rows are shuffled and the input is hashed by the way: they need no lock of Python's
+    with ThreadPoolExecutor(2) as pool:
+        with timed(seconds, "read"):
+            table = _read(data, path, rules)
+            repeated = pool.submit(find_repeated_identifiers, table, rules)
+            encoded = encode(table, rules) if encoded is None else encoded
+            check_person_names(rules, encoded.individual)
+        with timed(seconds, "search"):
+            number = len(table_layout(rules, table.arrow.column_names))
+            draws = pool.submit(RandomDraws.for_tables, encoded, Randomness(rules.search.seed), number, key)
+            digest = pool.submit(file_digest, table.path) if table.path else None
+            linked = _link(encoded, rules) if rules.linkage else None
+            recoding = _recode(encoded, rules, linked, progress)
+    with timed(seconds, "recode"):
+        tables = publish_tables(table, encoded, recoding, rules, draws.result())
+    return Publication(
+        rules,
+        table,
+        encoded,
+        recoding,
+        tables,
+        digest.result() if digest else None,
+        seconds,
+        repeated.result(),
+        linked,
+    )
+
+
+def _data_path(data: Any, policy: Policy) -> Path | None:
+    """The file that the rows come from; none where the caller hands them in."""
+    if data is None:
+        return policy.source.path
+    return Path(data) if isinstance(data, str | Path) else None
+
+
+def _read(data: Any, path: Path | None, policy: Policy) -> Table:
+    if isinstance(data, Table):
+        return data
+    if path is not None:
+        return read_table(path, policy)
+    if data is None:
+        raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
+    return from_frame(data, policy)
+
+
+def _link(encoded: EncodedTable, policy: Policy) -> "LinkedReleases":
+    """The earlier releases, joined with the table."""
+    from sfumato.previous import link_releases  # noqa: PLC0415 - only where a requirement is about a join
+
+    return link_releases(encoded, policy)
+
+
+def _recode(
+    encoded: EncodedTable, policy: Policy, linked: "LinkedReleases | None", progress: Progress | None
+) -> Recoding:
+    """The recoding that the policy's form is made of."""
+    if policy.publish.form == "anatomy":
+        return anatomy(encoded, policy)
+    recoding = recode(encoded, policy, progress, releases=linked)
+    return lossy_join(encoded, recoding) if policy.publish.form == "lossy-join" else recoding

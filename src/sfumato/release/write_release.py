@@ -1,0 +1,135 @@
+"""Write a release: tables and accounts into a hidden folder, the verdict on the files, the reports; then it appears."""
+
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.policy import Policy
+from sfumato.publish import manifest
+from sfumato.publish.pseudonyms import check_key_apart
+from sfumato.publish.publication import Publication
+from sfumato.publish.published_table import PublishedTable
+from sfumato.release.audit import audit_findings, draft_audit
+from sfumato.release.folder import staged
+from sfumato.release.timing import timed
+from sfumato.release.verification import require_passed
+from sfumato.release.warnings import release_warnings
+from sfumato.report.assessment import Assessment
+from sfumato.table.files import file_digest
+from sfumato.verifier import Verdict, verify, verify_accounts
+from sfumato.verifier.release_files import SUMMARY
+
+if TYPE_CHECKING:
+    from sfumato.attack.all_attacks import Attacks
+    from sfumato.report.report_figures import ReportFigures
+
+
+def write_release(
+    assessment: Assessment,
+    target: Path,
+    seconds: dict[str, float],
+    *,
+    force: bool = False,
+    before: Callable[[Path], object] | None = None,
+) -> "tuple[Verdict, Attacks]":
+    """Write a release folder, whole and verified, or nothing; return what verifier and attacks found in the files.
+
+    `before` is called with the complete folder before it appears under its name, and may still refuse it. The time that
+    writing and verifying take is added to `seconds`.
+
+    Raises:
+        NotVerified: the verifier does not pass what was written.
+        OutputError: the folder exists, or cannot be written.
+    """
+    publication = assessment.publication
+    check_key_apart(publication.policy, target)
+    with staged(target, force=force) as stage, ThreadPoolExecutor(1) as pool:
+        # attacks are tried and figures worked out by the way: writing and verifying leave a processor idle
+        measuring = pool.submit(_attacks_and_figures, assessment)
+        public, private = stage / "public", stage / "private"
+        public.mkdir()
+        private.mkdir(mode=0o700)
+        with timed(seconds, "write"):
+            files = {
+                name: write_table(table, public / name, publication.policy)
+                for name, table in publication.tables.items()
+            }
+            account = manifest.draft_manifest(publication, files)
+            record = draft_audit(publication, assessment.utility)
+            write_json(public / "manifest.json", account)
+            write_json(private / "audit.json", record)
+        with timed(seconds, "verify"):
+            verdict = require_passed(verify(stage))
+        with timed(seconds, "write"):
+            attacks = _conclude(assessment, stage, verdict, measuring.result()[0], seconds, account, record)
+        require_passed(verify_accounts(stage, verdict))
+        if before is not None:
+            before(stage)
+    return verdict, attacks
+
+
+def write_table(table: PublishedTable, path: Path, policy: Policy) -> Path:
+    """Write a table in the policy's format, under the path with its ending, which is returned."""
+    if policy.publish.format == "parquet":
+        from sfumato.publish.parquet_writer import write_parquet  # noqa: PLC0415 - only for Parquet
+
+        write_parquet(table, path := path.with_name(f"{path.name}.parquet"))
+        return path
+    from sfumato.publish.csv_writer import write_csv  # noqa: PLC0415 - only for CSV
+
+    write_csv(table, path := path.with_name(f"{path.name}.csv"), null=manifest.written_null(policy))
+    return path
+
+
+def _attacks_and_figures(assessment: Assessment) -> "tuple[Attacks, ReportFigures]":
+    return assessment.attacks, assessment.figures
+
+
+def _conclude(  # noqa: PLR0913, PLR0917 - all that is known of a release comes together here
+    assessment: Assessment,
+    stage: Path,
+    verdict: Verdict,
+    attacks: "Attacks",
+    seconds: dict[str, float],
+    account: dict[str, Any],
+    record: dict[str, Any],
+) -> "Attacks":
+    """Add what the verifier found to the accounts, and write the public summary and the private report.
+
+    The summary is made of the manifest as it is then and of what is published; the manifest gets its hash, and the
+    audit that of the manifest. Returns the attacks with the intersection with earlier releases, tried on the files.
+    """
+    from sfumato.attack.all_attacks import intersect_with_earlier  # noqa: PLC0415 - not before a release is written
+    from sfumato.report.private_report import private_report  # noqa: PLC0415 - same
+
+    publication, public, private = assessment.publication, stage / "public", stage / "private"
+    attacks = replace(attacks, intersect=intersect_with_earlier(publication, stage))
+    findings = [finding.as_json() for finding in verdict.privacy]
+    account["privacy"] = manifest.public_findings(findings, publication.recoding)
+    account["summary"] = _write_summary(publication, public / SUMMARY, account)
+    write_json(public / "manifest.json", account)
+    warnings = release_warnings(publication, assessment.persons)
+    record = record | audit_findings(assessment, verdict, attacks, warnings, seconds)
+    write_json(private / "audit.json", record | {"manifest_sha256": file_digest(public / "manifest.json")})
+    (private / "report.html").write_text(private_report(assessment, verdict, attacks), encoding="utf-8")
+    for path in private.iterdir():
+        path.chmod(0o600)  # so that a copy of a file alone stays private too
+    return attacks
+
+
+def _write_summary(publication: Publication, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
+    """Write the page for readers; it gets the manifest and the published columns, and nothing else."""
+    from sfumato.report.public_summary import public_summary  # noqa: PLC0415 - not before a release is written
+
+    columns = [table.columns for table in publication.tables.values()]
+    page = public_summary(account, dict(zip(account["files"], columns, strict=True)))
+    path.write_text(page, encoding="utf-8")
+    return {"file": path.name, "sha256": file_digest(path)}
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write an account."""
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Reports on a release: figures before and after, the private report, and the public summary."""

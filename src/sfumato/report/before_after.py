@@ -1,0 +1,241 @@
+"""Columns before and after, in the same bins; which rows were suppressed, and the classes of the table as it came in.
+
+A label may cover several bins. A row that is published under it counts in each of them by the share of the label's
+values that lie there, as it would for a reader who knows no more than the label; so what is lost shows as flatter bars.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, narrow_codes
+from sfumato.core.classes import EquivalenceClasses, Histogram, count_values
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.encode import CodedColumn, EncodedTable, QuasiIdentifier
+from sfumato.hierarchy import Ranges
+from sfumato.hierarchy.hierarchy import ROOT
+from sfumato.labels.covered_values import find_covered_codes
+from sfumato.models import Model
+from sfumato.publish.publication import Publication
+from sfumato.recode import Labels
+from sfumato.report.column_bins import Bins, bin_column, bin_values
+
+MOST_COLUMNS = 30
+"""Of so many columns at most: a page has an end."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnComparison:
+    """A published column: the bin of each row as it came, the code under which it is published, and codes in bins.
+
+    `spread` has a line per code, and in it the share of the code in each bin. `published` are the published rows.
+    """
+
+    name: str
+    bins: Bins
+    before: Codes
+    after: Codes
+    spread: FloatArray
+    published: IntArray | slice
+
+    @cached_property
+    def rows_before(self) -> IntArray:
+        """Rows in each bin, as they came."""
+        return np.bincount(self.before, minlength=len(self.bins))
+
+    @cached_property
+    def rows_after(self) -> FloatArray:
+        """Published rows in each bin, by what is published of them."""
+        rows: FloatArray = np.bincount(self.after[self.published], minlength=len(self.spread)) @ self.spread
+        return rows
+
+
+def compare_columns(publication: Publication, most: int = MOST_COLUMNS) -> list[ColumnComparison]:
+    """Compare the first columns, quasi-identifiers before sensitive ones and these before plain ones.
+
+    Columns that hold lists or the like are left out.
+    """
+    encoded, published = publication.encoded, publication.recoding.published
+    kept = slice(None) if published is None else np.flatnonzero(published)
+    names = [*encoded.names, *encoded.sensitive, *encoded.plain]
+    compared = []
+    for name in names[:most]:
+        if name in encoded.names:
+            attribute = encoded.quasi[encoded.names.index(name)]
+            compared.append(_compare_quasi_identifier(publication, attribute, kept))
+        elif name in encoded.plain:
+            binned = bin_column(encoded.plain[name], kept)
+            if binned is not None:
+                compared.append(_compare_exact(name, binned.codes, binned.bins, kept))
+        else:
+            column = encoded.sensitive[name]
+            counts = np.bincount(column.codes, minlength=column.width)
+            bins = bin_values(column.texts, counts, named=_published_values(column, kept))
+            compared.append(_compare_exact(name, column.codes, bins, kept))
+    return compared
+
+
+def _published_values(column: CodedColumn, kept: IntArray | slice) -> BoolArray | None:
+    """Which values some published row has: others are named nowhere, not even here."""
+    return None if isinstance(kept, slice) else np.bincount(column.codes[kept], minlength=column.width) > 0
+
+
+def _compare_exact(name: str, codes: Codes, bins: Bins, kept: IntArray | slice) -> ColumnComparison:
+    """A column that is published as it is: each value is in its own bin, before and after."""
+    rows = narrow_codes(bins.place, len(bins)).take(codes)
+    return ColumnComparison(name, bins, rows, rows, np.eye(len(bins)), kept)
+
+
+def _compare_quasi_identifier(
+    publication: Publication, attribute: QuasiIdentifier, kept: IntArray | slice
+) -> ColumnComparison:
+    labels, column = publication.recoding.labels[attribute.name], attribute.column
+    means = are_means(publication, attribute)
+    named = _published_values(column, kept)
+    bins = bin_values(column.texts, attribute.frequencies, named=named, stepped=means)
+    before = narrow_codes(bins.place, len(bins)).take(column.codes)
+    if means:
+        spread = _spread_means(labels, bins)
+    else:  # the share of each label's values that lie in each bin, of those values that the table has
+        covered = find_covered_codes(attribute, labels.texts, labels.level)
+        spread = np.stack([covered.shares(bins.place == place) for place in range(len(bins))], axis=1)
+    return ColumnComparison(attribute.name, bins, before, labels.codes, spread, kept)
+
+
+def are_means(publication: Publication, attribute: QuasiIdentifier) -> bool:
+    """Whether a column is published as means of classes, which do not say what they cover."""
+    local = publication.recoding.local and publication.recoding.group is None
+    return local and publication.policy.publish.ranges == "means" and isinstance(attribute.spec, Ranges)
+
+
+def _spread_means(labels: Labels, bins: Bins) -> FloatArray:
+    """A mean lies in one bin; a star in all, as much in each as there are values."""
+    spread = np.zeros((len(labels.texts), len(bins)))
+    even = np.bincount(bins.place, minlength=len(bins)) / len(bins.place)
+    for code, text in enumerate(labels.texts):
+        if text == ROOT:
+            spread[code] = even
+        elif text is None or bins.steps is None:
+            spread[code, -1] = 1.0
+        else:
+            spread[code, bins.steps.places(np.array([float(text)]))[0]] = 1.0
+    return spread
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Suppressed rows: which requirement their classes failed, and how they differ from published ones
+
+
+@dataclass(frozen=True)
+class FailedRequirement:
+    """A requirement, and the classes of suppressed rows that do not meet it, with their rows."""
+
+    model: Model
+    classes: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class SuppressionReasons:
+    """Why rows were suppressed, where whole classes were: all classes and rows, and those that each model fails.
+
+    A class may fail several. `others` are rows of classes that fail none by themselves.
+    """
+
+    classes: int
+    rows: int
+    failed: tuple[FailedRequirement, ...]
+    others: int
+
+
+def find_suppression_reasons(publication: Publication) -> SuppressionReasons | None:
+    """Find the requirements that suppressed classes fail; nothing where rows were not suppressed by class."""
+    if not publication.suppressed or publication.recoding.local or publication.recoding.group is not None:
+        return None
+    classes = _suppressed_classes(publication)
+    passes = [model.holds(classes) for model in publication.policy.privacy]
+    failed = tuple(
+        FailedRequirement(model, int((~holds).sum()), int(classes.sizes[~holds].sum()))
+        for model, holds in zip(publication.policy.privacy, passes, strict=True)
+    )
+    passing = np.logical_and.reduce(passes) if passes else np.ones(len(classes), dtype=np.bool_)
+    return SuppressionReasons(len(classes), classes.rows, failed, int(classes.sizes[passing].sum()))
+
+
+def _suppressed_classes(publication: Publication) -> EquivalenceClasses:
+    """The classes that suppressed rows would have been in, as the models see them.
+
+    rows: int[n], the suppressed rows; class_of: int[n], the class of each by its published labels.
+    """
+    recoding, encoded = publication.recoding, publication.encoded
+    assert recoding.published is not None  # noqa: S101 - rows were suppressed; this tells the type checker
+    rows = np.flatnonzero(~recoding.published)
+    labels = list(recoding.labels.values())
+    packed = pack_tuples([column.codes.take(rows) for column in labels], [len(column.texts) for column in labels])
+    class_of, _ = number_tuples(packed)
+
+    def count(column: CodedColumn) -> Histogram:
+        ones: IntArray = np.ones(len(rows), dtype=np.int64)
+        return count_values(class_of, column.codes.take(rows).astype(np.int64), ones, encoded.domains[column.name])
+
+    sensitive = {name: count(column) for name, column in encoded.sensitive.items() if name in encoded.domains}
+    persons = None if encoded.individual is None else count(encoded.individual)
+    return EquivalenceClasses(np.bincount(class_of), sensitive, persons)
+
+
+@dataclass(frozen=True, eq=False)
+class SuppressionBias:
+    """A column as it came, in published and in suppressed rows: shares of their bins, and how far they are apart.
+
+    `distance` is half the sum of the differences (total variation): 0 where they are alike, 1 where no bin has both.
+    """
+
+    column: ColumnComparison
+    published: FloatArray
+    suppressed: FloatArray
+    distance: float
+
+
+def find_suppression_bias(
+    publication: Publication, columns: Sequence[ColumnComparison], most: int = 2
+) -> list[SuppressionBias]:
+    """Find the columns in which suppressed rows differ most from published ones, the most differing first."""
+    if not publication.suppressed:
+        return []
+    biases = []
+    for column in columns:
+        if column.name not in publication.encoded.plain:
+            kept = np.bincount(column.before[column.published], minlength=len(column.bins))
+            gone = column.rows_before - kept
+            published, suppressed = kept / kept.sum(), gone / gone.sum()
+            distance = float(np.abs(published - suppressed).sum() / 2)
+            biases.append(SuppressionBias(column, published, suppressed, distance))
+    return sorted(biases, key=lambda bias: -bias.distance)[:most]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The table as it came in
+
+
+def raw_classes(encoded: EncodedTable) -> EquivalenceClasses:
+    """The classes of the table as it came in, with its people where rows name them.
+
+    Tuples are in the order of their quasi-identifiers, so that a class is a run of tuples: nothing has to be
+    sorted again. new: bool[tuples], where a run begins; class_of: int[tuples].
+    """
+    tuples = encoded.tuples
+    if not tuples.others:
+        return EquivalenceClasses(tuples.counts)
+    new = np.zeros(len(tuples), dtype=np.bool_)  # where a tuple's quasi-identifiers differ from those of the one before
+    new[:1] = True
+    for codes in tuples.quasi:
+        new[1:] |= codes[1:] != codes[:-1]
+    sizes = np.add.reduceat(tuples.counts, np.flatnonzero(new))
+    if encoded.individual is None:
+        return EquivalenceClasses(sizes)
+    name = encoded.individual.name
+    class_of = np.cumsum(new) - 1
+    people = count_values(class_of, tuples.others[name].astype(np.int64), tuples.counts, encoded.domains[name])
+    return EquivalenceClasses(sizes, individuals=people)

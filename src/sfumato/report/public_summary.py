@@ -1,0 +1,383 @@
+"""The public summary: the page that whoever gets a release may read first.
+
+It is made of the manifest and of the columns as they are published. No row that is not published, no original value, no
+seed and no loss can be in it, because none of them is handed in; whoever has the public files can make it again.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.core.arrays import IntArray
+from sfumato.core.classes import EquivalenceClasses, SensitiveDomain, count_values
+from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.models import LINKAGE, MODELS
+from sfumato.page.charts import bar
+from sfumato.page.html import (
+    Markup,
+    document,
+    facts,
+    join,
+    name,
+    names,
+    note,
+    paragraph,
+    section,
+    some_names,
+    table,
+    tag,
+)
+from sfumato.page.wording import keys, percent, plural
+from sfumato.publish.published_column import PublishedColumn
+from sfumato.report.column_bins import (
+    MISSING,
+    bin_arrow_values,
+    bin_class_sizes,
+    bin_column,
+    bin_values,
+    name_size_bins,
+)
+from sfumato.report.threats import (
+    ALGORITHM,
+    APART,
+    BESIDE,
+    DOWNCODING,
+    DRAWN,
+    EXACT,
+    HOMOGENEOUS,
+    KNOWLEDGE,
+    LEARNER,
+    MEMBERSHIP,
+    PATTERNS,
+    PEOPLE,
+    SHOWN,
+)
+
+Manifest = Mapping[str, Any]
+Columns = Mapping[str, PublishedColumn | Any]
+
+PUBLIC = "Made from manifest.json and the published tables alone; whoever has these files can work it out again."
+
+
+def public_summary(manifest: Manifest, tables: Mapping[str, Columns]) -> str:
+    """The page of a release with this manifest; `tables` are its columns, by the names of the files."""
+    groups = _count_groups(manifest, tables)
+    return document(
+        "About this release",
+        _opening(manifest, groups),
+        _promise(manifest),
+        _contents(manifest, groups),
+        _class_sizes(groups),
+        _columns(manifest, tables),
+        _data_dictionary(manifest),
+        _limits(manifest),
+        tag("footer", f"sfumato {manifest['sfumato']}. {PUBLIC}"),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _PublishedGroups:
+    """Classes as anybody can count them in what is published, and people in all, where rows carry pseudonyms."""
+
+    classes: EquivalenceClasses
+    people: int | None
+
+
+def _count_groups(manifest: Manifest, tables: Mapping[str, Columns]) -> _PublishedGroups:
+    """Count the classes of the first table, which has the quasi-identifiers: equal labels, or one class number.
+
+    class_of: int[rows], the class of each published row.
+    """
+    first = next(iter(tables.values()))
+    keyed = [manifest["class_id"]] if "class_id" in manifest else _columns_of_role(manifest, "quasi")
+    columns = [first[column] for column in keyed]
+    packed = pack_tuples([column.codes for column in columns], [len(column.values) for column in columns])
+    class_of = number_tuples(packed)[0]
+    persons = _columns_of_role(manifest, "individual")
+    if not persons:
+        return _PublishedGroups(EquivalenceClasses(np.bincount(class_of)), None)
+    pseudonyms = first[persons[0]]
+    people = len(pseudonyms.values)
+    domain = SensitiveDomain(("",) * people, np.bincount(pseudonyms.codes, minlength=people))
+    ones: IntArray = np.ones(len(class_of), dtype=np.int64)
+    individuals = count_values(class_of, pseudonyms.codes.astype(np.int64), ones, domain)
+    return _PublishedGroups(EquivalenceClasses(np.bincount(class_of), individuals=individuals), people)
+
+
+def _columns_of_role(manifest: Manifest, role: str) -> list[str]:
+    return [entry["name"] for entry in manifest["columns"] if entry["role"] == role]
+
+
+def _opening(manifest: Manifest, groups: _PublishedGroups) -> Markup:
+    title = tag("h1", "About this release", tag("small", f"Published {manifest['published']}"))
+    kept = all(finding["satisfied"] for finding in manifest["privacy"])
+    smallest = int(groups.classes.persons.min())
+    fewest = plural(smallest, "row") if groups.people is None else plural(smallest, "person", "people")
+    figures = [
+        ("✓ kept" if kept else "✗ not kept", "promise, as verified"),
+        (f"{manifest['rows']:,}", "rows"),
+        (f"{manifest['classes']:,}", "classes"),
+        (fewest, "in the smallest class"),
+    ]
+    items = [tag("li", tag("b", figure), tag("span", meaning)) for figure, meaning in figures]
+    return tag("header", title, note(PUBLIC), tag("ul", *items, class_="glance"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Promise and verdict
+
+VERIFIED = (
+    "Found in the published files by a second implementation, which shares no code with the one that made them; "
+    "sfumato verify does it again. Figures that would compare with rows that are not published are left out."
+)
+_THREATS: dict[str, Any] = {model: vars(kind)["threat"] for model, kind in {**MODELS, **LINKAGE}.items()}
+
+
+def _promise(manifest: Manifest) -> Markup:
+    """Whom the release is protected against, requirement by requirement."""
+    articles = []
+    for finding in manifest["privacy"]:
+        mark = tag("span", "✓ holds" if finding["satisfied"] else "✗ does not hold", class_="mark")
+        lines: list[tuple[object, object]] = [
+            ("Threat", _THREATS[finding["model"]]),
+            ("Promised", keys(finding["required"])),
+            *([("Found", keys(finding["achieved"]))] if finding.get("achieved") else []),
+        ]
+        articles.append(tag("article", tag("h3", finding["model"], " ", mark), facts(lines)))
+    return section("Promise and verdict", paragraph(manifest["protects"]), *articles, note(VERIFIED))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is published, and class sizes
+
+ROWS = "A class is the rows that nothing in their quasi-identifiers tells apart, or that have one class number."
+BY_PSEUDONYM = " Its size is the number of people in it, by pseudonym."
+
+
+def _contents(manifest: Manifest, groups: _PublishedGroups) -> Markup:
+    """Files, rows and how they came about."""
+    limit = float(manifest["suppression_limit"])
+    lines: list[tuple[object, object]] = [
+        ("Files", ", ".join(manifest["files"])),
+        ("Rows", f"{manifest['rows']:,}, in {plural(manifest['classes'], 'class', 'classes')}"),
+        *([("People", f"{groups.people:,}, each under a pseudonym")] if groups.people is not None else []),
+        ("Form", manifest["form"]),
+        ("Algorithm", manifest["algorithm"]),
+        ("Left out", f"up to {percent(limit)} of the rows may have been" if limit else "no row"),
+    ]
+    if "previous" in manifest:
+        lines.append(("Earlier", ", ".join(earlier["name"] for earlier in manifest["previous"])))
+    remark = [paragraph(manifest["remark"])] if "remark" in manifest else []
+    return section("What is published", facts(lines), *remark)
+
+
+def _class_sizes(groups: _PublishedGroups) -> Markup:
+    """How many rows are in classes of which size, over bins."""
+    sizes = bin_class_sizes(groups.classes)
+    full = float(sizes.shares.max())
+    lines = [
+        (label, percent(share), bar(share / full))
+        for label, share in zip(name_size_bins(), sizes.shares.tolist(), strict=True)
+    ][: sizes.used]
+    counted = "rows" if groups.people is None else "people"
+    how = note(ROWS + (BY_PSEUDONYM if groups.people is not None else ""))
+    return section("Class sizes", how, table((f"Size, in {counted}", "Share of rows", ""), lines, "shares"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Each column as it is published
+
+MOST_SHOWN = 40
+HOW_SHOWN = (
+    "Shares of the published rows. Labels and values are those of the files; of columns with many of them the most "
+    "frequent are shown, and numbers go to steps of a round width."
+)
+_Bars = list[tuple[str, int]]
+"""Names of bars, and the rows (or people) of each."""
+
+
+def _columns(manifest: Manifest, tables: Mapping[str, Columns]) -> Markup:
+    """A part for each column, as many as a page can take: which labels or values are in how many rows."""
+    published = {key: column for columns in tables.values() for key, column in columns.items()}
+    entries = manifest["columns"]
+    parts = []
+    for entry in entries[:MOST_SHOWN]:
+        column, role = published[entry["name"]], entry["role"]
+        bars = _rows_per_person(column) if role == "individual" else _bars(entry, column)
+        kind = "rows for each person" if role == "individual" else {"quasi": "quasi-identifier"}.get(role, role)
+        whole = sum(rows for _, rows in bars)
+        full = max((rows for _, rows in bars), default=1)
+        lines = [(label, percent(rows / whole), bar(rows / full)) for label, rows in bars]
+        chart = table(("", "", ""), lines, "shares") if lines else paragraph("Not told in a chart.")
+        parts.append(tag("figure", tag("h3", name(entry["name"]), tag("small", kind)), chart))
+    left = [entry["name"] for entry in entries[MOST_SHOWN:]]
+    more = [paragraph("Not shown, so that the page has an end: ", some_names(left), ".")] if left else []
+    return section("Columns as published", note(HOW_SHOWN), tag("div", *parts, class_="charts"), *more)
+
+
+def _bars(entry: Mapping[str, Any], column: Any) -> _Bars:
+    """Labels of a quasi-identifier as they are; other columns in bins."""
+    if not isinstance(column, PublishedColumn):
+        binned = bin_column(column)
+        return [] if binned is None else _count_bins(binned.bins.names, binned.bins.place, binned.counts)
+    counts = np.bincount(column.codes, minlength=len(column.values))
+    if entry["role"] != "quasi":
+        bins = bin_arrow_values(column.values, counts)
+        return _count_bins(bins.names, bins.place, counts)
+    labels: list[str | None] = column.values.cast("string").to_pylist()
+    bins = bin_values(labels, counts)
+    return _order_ranges(_count_bins(bins.names, bins.place, counts))
+
+
+def _count_bins(labels: Sequence[str], place: IntArray, counts: IntArray) -> _Bars:
+    rows = np.bincount(place, weights=counts, minlength=len(labels)).astype(np.int64)
+    return list(zip(labels, rows.tolist(), strict=True))
+
+
+def _order_ranges(bars: _Bars) -> _Bars:
+    """Ranges in the order of numbers, where every label is one; a star and what is missing stay at the end."""
+    starts = [(_range_start(label), place) for place, (label, _) in enumerate(bars)]
+    if any(start is None for start, _ in starts):
+        return bars
+    return [bars[place] for _, place in sorted((start or (0, 0.0), place) for start, place in starts)]
+
+
+def _range_start(label: str) -> tuple[int, float] | None:
+    """Where a label is in the order of numbers.
+
+    >>> _range_start("35-39"), _range_start("*"), _range_start("Bern")
+    ((0, 35.0), (1, 0.0), None)
+    """
+    if label in {"*", MISSING} or re.fullmatch(r"\d+ others?", label):
+        return (1, 0.0)
+    match = re.match(r"(<|\[)?(-?\d+(?:\.\d+)?)", label)
+    return match and (0 if match[1] != "<" else -1, float(match[2]))
+
+
+def _rows_per_person(column: PublishedColumn) -> _Bars:
+    """How many people have so many rows."""
+    rows, people = np.unique(np.bincount(column.codes, minlength=len(column.values)), return_counts=True)
+    bins = bin_values([str(number) for number in rows.tolist()], people)
+    return [(label, count) for label, count in _count_bins(bins.names, bins.place, people) if count]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The data dictionary, and how labels are to be read
+
+MOST_LISTED = 200
+_NAMED = 8
+
+TYPES = "Types are those of Apache Arrow; a CSV file holds all of them as text."
+STAR = "* stands for any value of its column, missing ones included."
+WHOLE = "35-39 is a whole number from 35 to 39, 65+ one of 65 or more, <20 one below 20."
+BROKEN = "[1.5, 2) is a number from 1.5 up to, but not with, 2; with ] the end is one of them."
+MASKED = "A star in place of a character stands for any character there: 43** is 4300 to 4399."
+DATED = "2024-03 is a day of that month, 2024 one of that year, 2020-2029 one of these ten years."
+SETS = "{Bern, Thun} is one of the values in braces."
+MEANS = "A number may be the mean of a class, and the value of no row."
+COVERED = "What a label of a hierarchy stands for is listed in manifest.json, under “covers” of its column."
+
+
+def _data_dictionary(manifest: Manifest) -> Markup:
+    """Every column with its role and type, and what its labels mean."""
+    entries, lines = manifest["columns"], []
+    for entry in entries[:MOST_LISTED]:
+        labels, role = _describe_labels(entry), entry["role"]
+        title = join([name(entry["name"]), tag("small", labels)]) if labels else name(entry["name"])
+        kind = {"quasi": "quasi-identifier", "individual": "person (pseudonym)"}.get(role, role)
+        lines.append((title, kind, entry["type"]))
+    left = len(entries) - MOST_LISTED
+    more = f" {plural(left, 'column')} more: see manifest.json." if left > 0 else ""
+    reading = tag("ul", *[tag("li", sentence) for sentence in _how_to_read(manifest)], class_="limits")
+    columns = table(("Column", "Role", "Type"), lines, "figures words")
+    return section("Data dictionary", columns, note(TYPES + more), tag("h3", "How to read labels"), reading)
+
+
+def _describe_labels(entry: Mapping[str, Any]) -> str:
+    """How many labels there are, and from where to where they may go."""
+    number = len(entry["labels"]) if "labels" in entry else entry.get("different_labels")
+    parts = [
+        *([plural(number, "label")] if number is not None else []),
+        *([f"level {entry['level']} of its hierarchy"] if entry.get("level") else []),
+        *([f"never told below level {entry['least']}"] if "least" in entry else []),
+        *(["declared from {} to {}".format(*entry["domain"])] if "domain" in entry else []),
+        *([f"in table {entry['table']}"] if "table" in entry else []),
+    ]
+    return ", ".join(parts)
+
+
+def _how_to_read(manifest: Manifest) -> Iterator[object]:
+    """A line for each kind of label that there is."""
+    entries = [entry for entry in manifest["columns"] if entry["role"] == "quasi"]
+    kinds = {
+        WHOLE: [entry["name"] for entry in entries if entry.get("integers") and entry.get("form") != "means"],
+        BROKEN: [entry["name"] for entry in entries if entry.get("integers") is False and entry.get("form") != "means"],
+        MASKED: [entry["name"] for entry in entries if "mask" in entry],
+        DATED: [entry["name"] for entry in entries if "dates" in entry],
+        SETS: [entry["name"] for entry in entries if entry.get("form") == "sets"],
+        MEANS: [entry["name"] for entry in entries if entry.get("form") == "means"],
+        COVERED: [entry["name"] for entry in entries if "covers" in entry or "different_leaves" in entry],
+    }
+    for sentence, columns in kinds.items():
+        if columns:
+            yield join([some_names(columns, _NAMED), ": ", sentence])
+    yield STAR
+    if "csv" in manifest:
+        null = manifest["csv"]["null"]
+        yield f"A missing value is {'an empty cell' if not null else f'written as {null}'}; empty text has quotes."
+        yield manifest["csv"]["guard"]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What the release does not protect against, as far as its manifest tells which of it applies
+
+LIMITS = (
+    "The release is protected against the adversary of the promise, as far as that goes, and against nobody else. Call "
+    "it anonymous only together with what it is anonymous against. What remains:"
+)
+OTHERS = (
+    "Other releases about the same people may tell more together with this one than each by itself. None was taken "
+    "into account."
+)
+EARLIER = "Taken into account, as far as the requirements on their join go: {}. Others were not."
+
+
+def _limits(manifest: Manifest) -> Markup:
+    """A list of threats that remain."""
+    items = [tag("li", tag("strong", title, ". "), text) for title, text in _remaining_threats(manifest)]
+    return section("What it does not protect against", paragraph(LIMITS), tag("ul", *items, class_="limits"))
+
+
+def _remaining_threats(manifest: Manifest) -> Iterator[tuple[str, object]]:
+    split = "class_id" in manifest
+    plain = _columns_of_role(manifest, "plain")
+    if plain:
+        yield "Plain columns", join(["Published as they are: ", some_names(plain), ".", BESIDE if split else APART])
+    required = {
+        column
+        for rule in manifest["promise"]
+        for column in (rule.get("column"), *rule.get("columns", ()), *rule.get("y", ()))
+    }
+    unlimited = [column for column in _columns_of_role(manifest, "sensitive") if column not in required]
+    if unlimited:
+        yield (
+            "Sensitive columns without a requirement",
+            join(["No requirement limits ", some_names(unlimited), HOMOGENEOUS]),
+        )
+    if _columns_of_role(manifest, "individual"):
+        yield "Rows tied by a pseudonym", PEOPLE
+    earlier = [release["name"] for release in manifest.get("previous", ())]
+    yield "Other releases", EARLIER.format(", ".join(earlier)) if earlier else OTHERS
+    yield "Knowing the algorithm", DRAWN if manifest["algorithm"] == "anatomy" else ALGORITHM + (EXACT if split else "")
+    yield "Knowing more", KNOWLEDGE
+    yield "Patterns across classes", LEARNER if split else PATTERNS
+    if not split:
+        yield "Downcoding", DOWNCODING
+    for chosen in manifest.get("chosen_labels", ()):
+        yield "Chosen labels", join([names(chosen["columns"]), ". ", chosen["reveals"]])
+    if "together" in manifest:
+        yield "Sensitive columns together", manifest["together"]
+    yield "Being in the table", SHOWN if split else MEMBERSHIP
