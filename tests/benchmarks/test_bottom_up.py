@@ -10,6 +10,8 @@ from benchmarks import bottom_up
 from benchmarks.bottom_up import OURS, YARDSTICK, Timing, page
 from sfumato.papers.identity_paper import RESERVED
 
+pytestmark = pytest.mark.slow
+
 ABOUT = {"date": "today", "sfumato": "0", "python": "3", "duckdb": "1", "cpus": 2, "memory": 8, "load": 0.5}
 
 

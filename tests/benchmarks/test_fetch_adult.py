@@ -1,6 +1,10 @@
 """The Adult rows, cleaned."""
 
+import pytest
+
 from benchmarks.fetch_adult import HEADER, clean
+
+pytestmark = pytest.mark.slow
 
 FILE = """|1x3 Cross validator
 25, Private, 226802, 11th, 7, Never-married, Sales, Own-child, Black, Male, 0, 0, 40, United-States, <=50K.

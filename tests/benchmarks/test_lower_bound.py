@@ -14,6 +14,8 @@ from sfumato.recode import recode
 from sfumato.table import from_frame
 from sfumato.utility import measure
 
+pytestmark = pytest.mark.slow
+
 K = 3
 
 

@@ -11,6 +11,8 @@ from benchmarks import queries
 from benchmarks.queries import Large, page
 from sfumato.papers.lossy_join_paper import ALPHA_LOSSY
 
+pytestmark = pytest.mark.slow
+
 ABOUT = {"date": "today", "sfumato": "0", "python": "3", "duckdb": "1", "cpus": 2, "memory": 8, "load": 0.5}
 
 

@@ -14,6 +14,8 @@ from benchmarks.jobs import write_policy
 from benchmarks.run import report
 from sfumato.policy.toml_text import write_toml
 
+pytestmark = pytest.mark.slow
+
 ABOUT = {"date": "today", "sfumato": "0", "python": "3", "duckdb": "1", "cpus": 2, "memory": 8, "load": 0.5}
 
 

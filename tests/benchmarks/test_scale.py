@@ -7,8 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from benchmarks.cases import M
 from benchmarks.scale import SIZES, cases, page, verdicts
+
+pytestmark = pytest.mark.slow
 
 ABOUT = {
     "date": "today",

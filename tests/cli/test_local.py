@@ -169,6 +169,7 @@ def test_impossible(runs: Runs, job: Job, tmp_path: Path, algorithm: str, case: 
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [*LOCAL, *FULL_DOMAIN])
 def test_progress_says_what_is_left(job: Job, tmp_path: Path, algorithm: str) -> None:
     """On a terminal the bar counts what is done and what is left, in rows or in generalizations."""

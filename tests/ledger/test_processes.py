@@ -13,6 +13,8 @@ import pytest
 from sfumato import anonymize
 from sfumato.ledger import Ledger
 
+pytestmark = pytest.mark.slow
+
 KILLED = -9
 
 

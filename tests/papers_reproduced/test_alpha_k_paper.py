@@ -19,6 +19,8 @@ from sfumato.papers.alpha_k_paper import (
     paper_figures,
 )
 
+pytestmark = pytest.mark.slow
+
 Change = Callable[[dict[str, Any]], dict[str, float]]
 PROGRESSIVE, TOP_DOWN = (local.label for local in LOCAL)
 

@@ -27,6 +27,8 @@ from sfumato.papers.identity_paper import (
     page,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def made_up_case(point: IdentityPoint) -> dict[str, Any]:
     """Figures in which everything that the text states is so."""

@@ -24,6 +24,8 @@ from sfumato.papers.lossy_join_paper import (
     sweep_points,
 )
 
+pytestmark = pytest.mark.slow
+
 ERRORS = {ALPHA_LOSSY: 0.04, ANATOMIES[0]: 0.06, ANATOMIES[1]: 0.07, GENERALIZED: 0.8}
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from sfumato.papers.plots import Panel, PlotLine, draw_panels
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_same_figures_same_file(kind: str, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from sfumato.papers.process_measurement import Measurement, measure_process, median_run
 
+pytestmark = pytest.mark.slow
+
 
 def test_peak_memory_and_streams() -> None:
     """Memory that a command fills shows in its peak, and what it says is kept."""

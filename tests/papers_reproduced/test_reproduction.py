@@ -17,6 +17,8 @@ import pytest
 from sfumato.papers import alpha_k_paper
 from sfumato.papers.reproduction import PAPERS
 
+pytestmark = pytest.mark.slow
+
 Runs = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "benchmarks"

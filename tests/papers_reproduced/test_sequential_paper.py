@@ -23,6 +23,8 @@ from sfumato.papers.sequential_releases import (
 )
 from sfumato.papers.sequential_scale import POINTS
 
+pytestmark = pytest.mark.slow
+
 ERRORS = {
     "A": {BASE: 17.5, NO_JOIN: 22.3, KA: 18.3, XY: 17.9, ROW: 17.8, LINK: 17.8},
     "B": {BASE: 14.7, NO_JOIN: 17.3, KA: 18.2, XY: 15.3, ROW: 15.3, LINK: 15.7},

@@ -33,6 +33,8 @@ from sfumato.papers.sequential_releases import (
 )
 from sfumato.policy import load
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def people() -> Departments:

@@ -1,9 +1,12 @@
 """Sequential releases of enlarged tables: the tables, and the command that is timed on them."""
 
 import numpy as np
+import pytest
 
 from sfumato.papers.sequential_releases import CLASS, SHARED, Departments
 from sfumato.papers.sequential_scale import POINTS, enlarge_tables, measure_scale, vary_rows
+
+pytestmark = pytest.mark.slow
 
 
 def test_variations(made_up: Departments) -> None:

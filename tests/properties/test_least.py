@@ -30,6 +30,8 @@ from sfumato.testing.exhaustive_search import NodeOutcome, best_outcome, evaluat
 from sfumato.testing.join_cases import random_join_case
 from sfumato.testing.random_tables import METRICS
 
+pytestmark = pytest.mark.slow
+
 Rules = Callable[..., dict[str, Any]]
 FULL: dict[str, Callable[[list[NodeOutcome]], list[NodeOutcome]]] = {
     "optimal": lambda passing: passing,

@@ -14,6 +14,8 @@ from sfumato.models import MODELS
 from sfumato.policy.options import FULL_DOMAIN, LOCAL, RECODERS
 from sfumato.testing import TableCase, check_recoder, random_case
 
+pytestmark = pytest.mark.slow
+
 EACH = 24
 PARTS = 10
 

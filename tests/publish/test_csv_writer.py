@@ -88,6 +88,7 @@ def test_a_column_alone_with_null(rules: Rules, saves: Saves) -> None:
 TEXTS = st.text(st.characters(codec="utf-8") | st.sampled_from("'=+-@\t\r\n\0\", 1"), max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(st.tuples(st.none() | TEXTS, st.none() | TEXTS), min_size=1, max_size=12), st.sampled_from(TEXT_TYPES))
 def test_what_is_written_comes_back(

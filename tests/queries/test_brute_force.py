@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 
 from sfumato.queries import OpenRelease, open_release
 
+pytestmark = pytest.mark.slow
+
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 Writes = Callable[..., Path]

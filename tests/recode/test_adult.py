@@ -20,7 +20,7 @@ from sfumato.recode.samarati import samarati
 from sfumato.table import read_table
 from sfumato.utility import measure
 
-pytestmark = pytest.mark.adult
+pytestmark = [pytest.mark.adult, pytest.mark.slow]
 
 COLUMNS = (
     "sex",

@@ -22,6 +22,8 @@ from sfumato.testing import exhaustive_search
 from sfumato.testing.exhaustive_search import Node, NodeOutcome, evaluate_every_node
 from sfumato.testing.random_tables import METRICS, TableCase, random_case
 
+pytestmark = pytest.mark.slow
+
 Opener = Callable[[TableCase], tuple[EncodedTable, Policy]]
 Evaluating = Callable[[TableCase], Evaluator]
 SEEDS = 40

@@ -181,6 +181,7 @@ def test_a_refined_share_makes_no_bucket_of_one() -> None:
     assert {len(bucket) for bucket in _buckets(values, _made(values, _policy(rule))[1])} == {2}
 
 
+@pytest.mark.slow
 def test_columns_of_many_values_end_soon() -> None:
     """Few sizes are tried, however many values there are, until one does or none can."""
     values: list[str | None] = [str(number) for number in range(1500)]

@@ -14,6 +14,8 @@ from sfumato.release import Release, anonymize
 from sfumato.testing import TableCase, random_case
 from sfumato.testing.two_table_contract import check_split, check_tables, split_case
 
+pytestmark = pytest.mark.slow
+
 TABLES = 6
 
 

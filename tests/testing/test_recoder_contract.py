@@ -16,6 +16,8 @@ from sfumato.recode.local import ALGORITHMS as LOCAL_ALGORITHMS
 from sfumato.testing import TableCase, check_recoder, check_release, random_case
 from sfumato.testing.recoder_contract import check_cells
 
+pytestmark = pytest.mark.slow
+
 TABLES = 8
 
 

@@ -28,6 +28,7 @@ def measured(folder: Path, number: int) -> Iterator[tuple[TableCase, Recoding, U
         yield case, recoding, measure(encoded, recoding)
 
 
+@pytest.mark.slow
 def test_totals_are_their_definitions(tmp_path: Path) -> None:
     """Distortion ratio, NCP, precision, entropy, discernibility and class size, with suppressed rows counted in."""
     suppressing = 0

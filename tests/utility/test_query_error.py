@@ -118,6 +118,7 @@ def compared(
     return len(drawn.queries)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["optimal", "top-down", "progressive"])
 def test_two_tables_by_hand(tmp_path: Path, algorithm: str) -> None:
     """Both estimates from two tables are those that plain Python counts in their lines, rows suppressed or not."""
@@ -137,6 +138,7 @@ def test_two_tables_by_hand(tmp_path: Path, algorithm: str) -> None:
     assert suppressing > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["optimal", "top-down", "mondrian"])
 def test_labels_by_hand(tmp_path: Path, algorithm: str) -> None:
     """Both estimates from generalized tables: levels, labels of mixed levels, ranges and sets, cell by cell."""

@@ -133,6 +133,7 @@ def test_folders_whose_names_mean_something_to_the_database(made: Any, kind: str
     assert verify(release.folder).complaints == ()
 
 
+@pytest.mark.slow
 def test_ten_thousand_columns(tmp_path: Path) -> None:
     """A wide table is read by the columns that matter."""
     names = [f"column {i}" for i in range(10_000)]

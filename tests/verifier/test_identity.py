@@ -161,6 +161,7 @@ def linking(rows: Rows, k: int) -> list[Rule]:
     ]
 
 
+@pytest.mark.slow
 def test_linked_k_is_the_fewest_persons_with_the_same_set_of_classes() -> None:
     """Whoever asks for more is told how many persons share theirs with fewer."""
     seen: Counter[tuple[bool, bool]] = Counter()

@@ -17,6 +17,8 @@ from sfumato.verifier.duckdb_tables import register_tables
 from sfumato.verifier.join_bound import find_excesses
 from sfumato.verifier.release_files import Layout
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(120)
 ROLES = {"q": "quasi", "Q": "quasi", "who": "individual"}
 VALUES = ("7", "12", "3", "", None)

@@ -187,6 +187,7 @@ def test_means_are_left_out(makes: Makes, patients: Any) -> None:
     assert sum("was left out" in note for note in found.notes) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.adult
 def test_adult(makes: Makes) -> None:
     """Of two releases of Adult, 3-anonymous and 3-diverse, each alone exposes nobody; together they do."""

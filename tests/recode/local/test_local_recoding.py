@@ -92,6 +92,7 @@ def test_auto_with_one_candidate_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert release.recoding.algorithm == "progressive"
 
 
+@pytest.mark.slow
 def test_arx_is_beaten_on_its_own_rows() -> None:
     """On ARX's 30,162 rows at k = 5 less than 0.050 is lost, where ARX loses 0.059, or 0.052 with patience."""
     folder = adult_arx_folder()

@@ -96,6 +96,7 @@ def test_every_group_passes_under_every_model(model: str, opened: Opener) -> Non
     assert sum(count > 1 for count in groups) >= 5, groups
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("persons", [False, True])
 def test_suppressed_rows_stay_suppressed(persons: bool, opened: Opener) -> None:
     """Where only some rows can be published the others take no part, with people behind rows and without."""

@@ -9,6 +9,8 @@ from sfumato.testing.join_cases import JoinCase, random_join_case
 from sfumato.testing.join_contract import check_join_cases, check_join_rows, release_passes
 from sfumato.testing.join_definition import Label
 
+pytestmark = pytest.mark.slow
+
 CASES = 120
 
 

@@ -14,6 +14,8 @@ import pytest
 
 from sfumato.verifier import Finding, PriorRelease, Promise, verify_table
 
+pytestmark = pytest.mark.slow
+
 Row = dict[str, str | None]
 Rows = list[Row]
 Rule = dict[str, Any]
