@@ -162,6 +162,16 @@ class Release:
         """The published tables by the name of their file."""
         return self.publication.tables
 
+    @property
+    def repeats(self) -> Mapping[str, float]:
+        """Identifiers that name somebody in several rows, with the rows for each value."""
+        return self.publication.repeated_identifiers
+
+    @property
+    def input_digest(self) -> str | None:
+        """SHA-256 of the file that the rows came from; none where they did not come from a file."""
+        return self.publication.input_digest
+
     def save(self, folder: str | Path, *, force: bool = False, before: Callable[[Path], object] | None = None) -> Path:
         """Write the release folder: whole and verified, or not at all.
 

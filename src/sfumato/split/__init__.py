@@ -15,6 +15,9 @@ from sfumato.split.two_tables import (
     tables_from_recoding,
 )
 
+of_recoding = tables_from_recoding
+"""The earlier name of `tables_from_recoding`."""
+
 __all__ = [
     "CommonValues",
     "Tie",
@@ -23,6 +26,7 @@ __all__ = [
     "common_values",
     "lossy_join",
     "measure_ties",
+    "of_recoding",
     "tables_from_files",
     "tables_from_recoding",
 ]
