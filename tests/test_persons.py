@@ -26,6 +26,7 @@ def by_row(case: TableCase, folder: Path) -> dict[str, tuple[Any, ...]] | None:
     return {row["visits"]: tuple(row[name] for name in case.quasi) for row in table.to_pylist()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", *LOCAL])
 def test_other_names_change_nothing(algorithm: str, tmp_path: Path) -> None:
     """Persons who are called something else, in another order, get the same labels in every row."""

@@ -221,6 +221,7 @@ def test_memory_that_does_not_suffice(runs: Runs, job: Job, monkeypatch: pytest.
     assert "does not fit into memory" in runs("anonymize", job()).sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["unknown key", "binary file", "k above the table"])
 def test_the_real_command(job: Job, tmp_path: Path, case: str) -> None:
     """In a process of its own the command says the same, without a traceback."""

@@ -168,6 +168,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_no_progress_bar_in_a_pipe_and_one_on_a_terminal(policy: Path, tmp_path: Path) -> None:
     """Standard error of a whole run is empty in a pipe; on a terminal a bar comes and goes."""
     command = [*COMMAND, "anonymize", str(policy), "--out"]

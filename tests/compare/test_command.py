@@ -142,6 +142,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "odd"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
 def test_interrupted_it_keeps_what_it_has(project: Path, tmp_path: Path, number: signal.Signals, odd: bool) -> None:
     """A real signal in the third of four lines: two are kept in page and figures, it says so, and the code is 130."""

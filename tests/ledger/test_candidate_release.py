@@ -101,6 +101,7 @@ def test_public_part_with_earlier_table(ledger: Ledger, release: Path, tmp_path:
     assert ledger.check().problems == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [{"name": "../x"}, {"table": "../../x.csv"}, {"sha256": 7}, {"name": ["a"]}, {"table": None}]
 )

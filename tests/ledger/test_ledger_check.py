@@ -57,6 +57,7 @@ def _link(folder: Path) -> None:
     path.symlink_to(folder.parent.parent.parent / "elsewhere.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
@@ -80,6 +81,7 @@ def test_changed_copy(filled: Ledger, change: Callable[[Path], Any], wrong: str)
     assert not filled.check("p").sound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "wrong"),
     [
@@ -121,6 +123,7 @@ def test_removed_last_line(filled: Ledger) -> None:
     assert filled.check().head != noted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

@@ -37,6 +37,7 @@ def test_the_ugly_file_runs_as_it_is(runs: Runs, ugly: Path, tmp_path: Path) -> 
     assert "anary" not in published
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", [None, "hipaa-safe-harbor", "ema-0070", "cms", "statistics-office", "gdpr"])
 def test_visits_run_as_they_are(runs: Runs, visits_file: Path, preset: str | None) -> None:
     """Several rows per person: persons are counted, under every preset."""

@@ -33,6 +33,7 @@ TYPED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TYPED)
 @pytest.mark.parametrize("role", ["quasi", "sensitive", "plain"])
 @pytest.mark.parametrize("way", ["table", "file"])

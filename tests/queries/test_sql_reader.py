@@ -17,6 +17,7 @@ def sentence(release: OpenRelease, text: str) -> str:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "what"),
     [
@@ -57,6 +58,7 @@ def test_what_is_no_part_of_a_query(paper: OpenRelease, text: str, what: str) ->
     assert f"cannot be asked of a release; {ALLOWED}" in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "found"),
     [

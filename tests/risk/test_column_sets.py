@@ -40,6 +40,7 @@ def holders(rows: list[Row], who: list[Any], places: tuple[int, ...]) -> list[se
     return [groups[tuple(row[i] for i in places)] for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("named", [False, True], ids=["rows", "persons"])
 def test_every_set_equals_brute_force(tmp_path: Path, seed: int, named: bool) -> None:

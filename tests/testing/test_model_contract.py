@@ -60,6 +60,7 @@ OURS: list[Model] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", OURS, ids=repr)
 def test_our_models_keep_it(model: Model) -> None:
     """Each class by itself, monotone, doomed and achieved as claimed."""

@@ -80,6 +80,7 @@ def test_trust_01_what_the_verifier_does_not_pass_is_not_written(
 CELLS = st.sampled_from(["a", "b", "c", "", "*", None])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=12),
@@ -221,6 +222,7 @@ def test_trust_12_k_counts_persons(rules: Rules, saves: Saves, algorithm: str, k
         sf.anonymize(table, rules(roles, k=5, **_named(algorithm)))
 
 
+@pytest.mark.slow
 @ALGORITHMS
 @FORMATS
 def test_trust_13_the_same_input_gives_the_same_rows(rules: Rules, algorithm: str, kind: str, bags: Bags) -> None:

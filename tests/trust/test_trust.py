@@ -86,6 +86,7 @@ def test_trust_01_the_verifier_shares_no_code_with_what_made_the_table() -> None
 CELLS = st.sampled_from(["a", "b", "c", "", "*", None])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=12),

@@ -27,6 +27,7 @@ def _leaves(case: TableCase, name: str, label: str | None) -> int:
     return sum(covers(case, name, label, value) for value in case.trees[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", LOCAL)
 def test_losses_are_their_definitions(tmp_path: Path, algorithm: str) -> None:
     """NCP, distortion, entropy and exact cells of each column, counted label by label, suppressed rows as lost."""
@@ -59,6 +60,7 @@ def _entropy(case: TableCase, name: str, found: Counter[str | None]) -> float:
     return max(1 - told / rows / before, 0) if before else 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.adult
 @pytest.mark.parametrize("algorithm", LOCAL)
 def test_adult_from_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str], algorithm: str) -> None:

@@ -69,6 +69,7 @@ def _sql(query: CountQuery, encoded: EncodedTable) -> str:
     return f"select count(*) where {' and '.join(f'({test})' for test in tests)}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "algorithm"),
     [("lossy-join", "top-down"), ("anatomy", "anatomy"), ("generalized", "top-down"), ("generalized", "optimal")],

@@ -84,6 +84,7 @@ def _in_memory(
     return measure_query_errors(drawn, answers).as_json()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["csv", "parquet"])
 @pytest.mark.parametrize(
     "way",
@@ -197,6 +198,7 @@ def test_few_questions_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert f" {found['zero']} others, which no row of the original matches, were drawn and left out" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -38,6 +38,7 @@ def refusal(folder: Path) -> str:
         return str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS)
 def test_keys_that_are_missing_or_junk_are_a_sentence(made: Any, key: str) -> None:
     """Whatever a key holds, the release is not verified and the reason is one sentence."""
@@ -55,6 +56,7 @@ def test_keys_that_are_missing_or_junk_are_a_sentence(made: Any, key: str) -> No
             verify(release.folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_requirements_that_mean_nothing_are_a_sentence(made: Any, rule: dict[str, Any]) -> None:
     """In the manifest they show that it was changed; asked for, they are the caller's mistake."""

@@ -123,6 +123,7 @@ def test_k_anonymity(seed: int, persons: bool) -> None:
     assert all(found.achieved == {"k": least} for found in findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("protected", [None, ["7", ""], ["nowhere"]])
 def test_alpha_over_several_columns(seed: int, protected: list[str] | None) -> None:
@@ -192,6 +193,7 @@ def test_entropy_l_diversity(seed: int, persons: bool) -> None:
     assert findings[0].achieved["l"] == pytest.approx(least)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("place", [1, 2, 3])
 @pytest.mark.parametrize("persons", [False, True])
@@ -258,6 +260,7 @@ def distance(name: str, part: list[float], whole: list[float]) -> float:
     return program([[cost(i, j) for j in number] for i in number], part, whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["variational", "kl", "emd-equal", "emd-ordered", "emd-hierarchical", "emd"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_t_closeness(seed: int, name: str) -> None:

@@ -36,6 +36,7 @@ def test_the_dual_is_the_primal(seed: int) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_bounds_change_neither_the_farthest_nor_who_is_too_far(seed: int) -> None:
     """A class that is not computed is neither the farthest nor beyond the limit."""

@@ -49,6 +49,7 @@ def test_names_that_differ_in_case_or_look_like_sql(kind: str, tmp_path: Path) -
     assert not verify(folder, asked=RequestedPromise([{"model": "k-anonymity", "k": 5}])).satisfied
 
 
+@pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize(
     "cell", ["=1+1", "'=1", "-5", "-5 degrees", "+", "@x", "\tx", "\rx", "\0x", "'", "''", "", "*"]
@@ -90,6 +91,7 @@ def test_a_single_column_with_null_loses_no_row(made: Any, kind: str) -> None:
     assert (verdict.complaints, verdict.rows, verdict.classes) == ((), 5, 2)
 
 
+@pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize(
     "values",

@@ -114,6 +114,7 @@ def agreed(rows: Rows, rules: Sequence[Rule]) -> Iterator[tuple[Rule, Finding]]:
         yield rule, first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_identity_k_anonymity(seed: int) -> None:
     """Definition 2: every class has k different individuals, rows without a name being those of one."""
@@ -124,6 +125,7 @@ def test_identity_k_anonymity(seed: int) -> None:
         assert found.achieved == {"k": least}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_identity_kl_diversity(seed: int) -> None:
     """Definition 3: k individuals, and l different values in the rows of the class, even where one person has all."""
@@ -136,6 +138,7 @@ def test_identity_kl_diversity(seed: int) -> None:
     assert all(found.achieved == {"k": persons, "l": values} for found in findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_identity_alpha_beta(seed: int) -> None:
     """Definition 4: no individual has a larger share of a class than alpha, and no value than beta, exactly."""

@@ -74,6 +74,7 @@ def policy(rule: dict[str, Any], *, algorithm: str = "optimal", **publish: str) 
     return {"columns": COLUMNS, "privacy": [rule], "algorithm": {**name, "seed": 1}, "publish": publish}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linked_k", [None, 3])
 @pytest.mark.parametrize("form", ["generalized", "lossy-join"])
 @pytest.mark.parametrize("algorithm", ["optimal", "top-down", "mondrian"])
@@ -189,6 +190,7 @@ def test_a_promise_of_other_bounds_is_not_that_of_the_policy(made: Any, key: str
     assert verify(release.folder).complaints == ("the manifest does not promise what the policy in the audit asks for",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", MALFORMED, ids=str)
 def test_requirements_that_mean_nothing_are_a_sentence(linking: Any, rule: dict[str, Any]) -> None:
     """In the manifest they show that it was changed; asked for, they are the caller's mistake."""

@@ -78,6 +78,7 @@ CHANGES: list[tuple[Callable[[Rows], Rows], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", LOCAL)
 @KINDS
 def test_a_local_release_holds(made: Any, kind: str, algorithm: str) -> None:

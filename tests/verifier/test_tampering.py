@@ -118,6 +118,7 @@ def test_an_untouched_release_holds(made: Any, kind: str) -> None:
     assert verify(release.public).satisfied
 
 
+@pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize(("change", "complaint"), COVERED, ids=lambda value: getattr(value, "__name__", ""))
 def test_a_changed_table_is_found_out_even_with_a_new_hash(

@@ -116,6 +116,7 @@ def test_persons_are_counted_in_nss(split: Make, kind: str) -> None:
     )
 
 
+@pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize("cell", ["=1+1", "'=1", "-5", "-5 degrees", "@x", "\tx", "'", "", "*", 'a"b', "a\nb"])
 def test_guarded_texts_are_compared_as_they_were(split: Make, kind: str, cell: str) -> None:

@@ -151,6 +151,7 @@ CHANGES: list[tuple[str, Callable[[Lines], Lines], tuple[str, ...]]] = [
 ]
 
 
+@pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize(("stem", "change", "words"), CHANGES, ids=lambda value: getattr(value, "__name__", None))
 def test_a_changed_table_is_found_out_even_with_a_new_hash(

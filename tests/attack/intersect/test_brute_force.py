@@ -116,6 +116,7 @@ def _published(case: Any, publishes: Publishes) -> list[Any]:
 SPLITS = [(False, False), (False, False, False), (False, True), (True, False, True), (True, True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("seed", range(15))
 def test_known_persons(draws: Draws, publishes: Publishes, seed: int, split: Sequence[bool]) -> None:
@@ -130,6 +131,7 @@ def test_known_persons(draws: Draws, publishes: Publishes, seed: int, split: Seq
     _check(intersect(_published(case, publishes), table, threshold=threshold, column=only), case, people, threshold)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("seed", range(15))
 def test_rows_of_the_first_release(draws: Draws, publishes: Publishes, seed: int, split: Sequence[bool]) -> None:

@@ -148,6 +148,7 @@ def around(saves: Saves, rules: Rules, people: Any, roles: Any, tmp_path: Path) 
     (tmp_path / "empty").mkdir()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("around", "pair", "known")
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(runs: Runs, case: str) -> None:

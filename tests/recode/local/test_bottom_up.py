@@ -78,6 +78,7 @@ def people(codes: Sequence[str], persons: Sequence[str], k: int, **algorithm: An
     return pose_problem(encode(from_frame(pa.table({"code": codes, "person": persons}), policy), policy), policy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_contract(model: str) -> None:
     """Every release passes, loses no row, labels rows by their ancestors, and is the same for rows in another order."""
@@ -119,6 +120,7 @@ def _suppressed(parts: Partition) -> dict[int, int]:
     return dict(zip(gone.tuples.tolist(), gone.rows.tolist(), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_loans_leave_lenders_that_pass(model: str, opened: Opens) -> None:
     """Whatever is lent, every group passes that lent or borrowed, and the orphans are all in the last one."""
@@ -132,6 +134,7 @@ def test_loans_leave_lenders_that_pass(model: str, opened: Opens) -> None:
             assert np.bincount(found.tuples, found.rows).tolist() == problem.counts.tolist()
 
 
+@pytest.mark.slow
 def test_the_cheaper_of_lending_and_merging_is_taken(opened: Opens) -> None:
     """Over random tables both happen, and what comes out never costs more than either."""
     taken = Counter[bool]()

@@ -41,6 +41,7 @@ def sets_of(release: Release) -> dict[str, frozenset[tuple[Any, ...]]]:
     return {person: frozenset(labels) for person, labels in found.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_bounds_what_is_linked(algorithm: str) -> None:
     """From the published rows alone: as many patients have each patient's set of labels; without it, fewer have."""
@@ -63,6 +64,7 @@ def test_it_costs_less_than_uniting_classes() -> None:
     assert len(released("top-down", 3).recoding.classes) > 3 * len(released("optimal", 3).recoding.classes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_with_and_without_suppression(algorithm: str) -> None:
     """Random tables whose persons differ from row to row, with every identity model, meet the definition."""

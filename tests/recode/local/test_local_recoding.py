@@ -37,6 +37,7 @@ def suppressed(parts: Partition) -> int:
     return int(parts.rows[parts.group == SUPPRESSED].sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("model", MODELS)
 def test_it_is_never_worse_and_always_passes(model: str, algorithm: str, opened: Opens) -> None:

@@ -103,6 +103,7 @@ def check(case: TableCase, release: Release) -> None:
     assert len(classes) == len(recoding.classes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", NAMES)
 @pytest.mark.parametrize("model", list(MODELS))
 def test_every_model(model: str, algorithm: str, tmp_path: Path) -> None:
@@ -124,6 +125,7 @@ def test_every_model(model: str, algorithm: str, tmp_path: Path) -> None:
     assert (tmp_path / "release").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", NAMES)
 @pytest.mark.parametrize("model", list(MODELS))
 def test_groups_pass_by_themselves(model: str, algorithm: str, tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def test_suppressed_parts_are_not_kept(pose: Poses) -> None:
     assert recoding.classes.sizes.tolist() == [3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PLAIN)
 def test_the_order_of_the_input_decides_nothing(kind: str) -> None:
     """Whatever the plain column holds, the same rows in another order are published alike."""

@@ -63,6 +63,7 @@ def parted(release: Release) -> int:
     return sum(len(found) > 1 for found in classes.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", *LOCAL])
 @pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules[0]["model"])
 @pytest.mark.parametrize("improve", [True, False])
@@ -77,6 +78,7 @@ def test_they_may_be_parted() -> None:
     assert parted(found) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", LOCAL)
 def test_all_hold_when_rows_go_their_own_ways(algorithm: str) -> None:
     """Releases without it meet the definitions too."""

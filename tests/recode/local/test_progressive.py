@@ -80,6 +80,7 @@ def passes_alone(problem: Problem, of: IntArray, rows: IntArray) -> bool:
     return not rows.sum() or bool(problem.requirement.holds(problem.count_one_class(of, rows)).all())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_after_each_loop_the_rest_could_be_one_class(model: str, opened: Opens) -> None:
     """Whatever the model, groups that leave pass, and so do all rows that are left, taken together."""
@@ -117,6 +118,7 @@ def _suppressed(parts: Partition) -> dict[int, int]:
     return dict(zip(gone.tuples.tolist(), gone.rows.tolist(), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_releases_meet_the_definitions(model: str, tmp_path: Path) -> None:
     """With every model what is published passes the verifier and the plain definitions, or there is a clear no."""

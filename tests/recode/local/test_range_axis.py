@@ -246,6 +246,7 @@ def test_equal_numbers_of_different_texts() -> None:
         assert len(set(found)) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_no_class_depends_on_an_extreme_record_after_improvement(seed: int) -> None:
     """Whatever the metric, moving the lowest or the highest record further out publishes the same rows."""

@@ -44,6 +44,7 @@ def test_what_can_be_met_by_dropping_rows_is_met(algorithm: str) -> None:
     assert (release.rows, release.suppressed) == (44, 16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_it_is_as_good_as_trying_all(seed: int, pose: Poses) -> None:
     """Whether some choice of rows passes as one class, and how few must go, is what trying all numbers gives."""

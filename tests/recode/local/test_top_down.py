@@ -83,6 +83,7 @@ def check(problem: Problem, parts: Partition) -> None:
     assert gone == problem.start.tuples[problem.start.group < 0].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_every_group_passes_under_every_model(model: str, opened: Opener) -> None:
     """Before anything settles the groups pass, under the refined α bound as well, and many tables are split."""
@@ -112,6 +113,7 @@ def test_suppressed_rows_stay_suppressed(persons: bool, opened: Opener) -> None:
     assert split >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_every_distance_of_t_closeness(distance: str, opened: Opener) -> None:
     """With each distance there are tables that are split, and all groups are close enough."""
@@ -132,6 +134,7 @@ def test_every_distance_of_t_closeness(distance: str, opened: Opener) -> None:
     assert split >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_releases_pass_the_verifier(model: str, tmp_path: Path) -> None:
     """What is published under any model is verified, and every label is an ancestor of the value it stands for."""

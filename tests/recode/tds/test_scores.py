@@ -88,6 +88,7 @@ class Plain:
             self.cuts = self.specialized(*found[0][1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
 def test_the_best_score_is_taken_at_every_step(score: str, tmp_path: Path) -> None:
     """Lazy and incremental as it is, the search ends at the cuts that trying everything ends at."""

@@ -24,6 +24,7 @@ def whole(model: str, number: int) -> Iterator[TableCase]:
         yield random_case(random, model, "tds").with_algorithm(suppression=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_releases_keep_the_contract(model: str) -> None:
     """Whatever the model: what is published passes the verifier and the naive definitions."""

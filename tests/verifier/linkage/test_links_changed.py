@@ -111,6 +111,7 @@ def test_junk_in_place_of_all_of_it_is_a_sentence(release: Any, key: str) -> Non
             verify(release.folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "paths",
     [
@@ -148,6 +149,7 @@ def test_an_audit_that_does_not_say_where_is_a_sentence(release: Any, audit: Any
         verify(release.folder)
 
 
+@pytest.mark.slow
 def test_a_manifest_that_forgets_what_the_policy_said_is_found_out(release: Any) -> None:
     """An earlier release, a rule or a column to join on that is in the policy of the audit and not in the manifest."""
     columns: dict[str, Any] = {
