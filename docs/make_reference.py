@@ -91,10 +91,10 @@ def _metrics() -> Iterator[str]:
 def _commands() -> Iterator[str]:
     import typer  # noqa: PLC0415 - as the command line does
 
-    from sfumato.cli.main import app  # noqa: PLC0415 - same
+    from sfumato.cli.main import build_app  # noqa: PLC0415 - same
 
     yield "## Commands"
-    yield from _group(typer.main.get_command(app), "sfumato")
+    yield from _group(typer.main.get_command(build_app()), "sfumato")
 
 
 def _group(group: Any, path: str) -> Iterator[str]:

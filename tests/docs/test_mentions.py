@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 
-from sfumato.cli.main import app
+from sfumato.cli.main import build_app
 from sfumato.datasets import hospital, hospital_policy
 from sfumato.models import LINKAGE, MODELS
 from sfumato.models.distances import DISTANCES
@@ -42,7 +42,7 @@ def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 def options() -> Iterator[tuple[str, str]]:
     """Every command with every option it has."""
-    for name, command in commands(typer.main.get_command(app)):
+    for name, command in commands(typer.main.get_command(build_app())):
         for parameter in command.params:
             yield from ((name, option) for option in parameter.opts if option.startswith("--"))
 
@@ -69,7 +69,11 @@ def test_commands_guide_mentions_option(command: str, option: str) -> None:
 
 @pytest.mark.parametrize(
     "attack",
-    [name.removeprefix("attack ") for name, _ in commands(typer.main.get_command(app)) if name.startswith("attack ")],
+    [
+        name.removeprefix("attack ")
+        for name, _ in commands(typer.main.get_command(build_app()))
+        if name.startswith("attack ")
+    ],
 )
 def test_attacks_guide_has_a_section(attack: str) -> None:
     """The guide to the attacks has every attack in its table, with a link to its section."""

@@ -9,7 +9,6 @@ from sfumato.policy import Policy
 from sfumato.policy.options import CUTS
 from sfumato.recode.frequency_sets import FrequencyCounter
 from sfumato.recode.full_domain import ALGORITHMS, full_domain
-from sfumato.recode.local import recode_locally
 from sfumato.recode.recoding import Progress, Recoding, shift_levels
 from sfumato.recode.requirement import Requirement
 
@@ -40,6 +39,8 @@ def recode(
     elif name in ALGORITHMS:
         recoding = full_domain(permitted, policy, name, progress)
     else:
+        from sfumato.recode.local import recode_locally  # noqa: PLC0415 - same
+
         recoding = recode_locally(permitted, policy, name, progress)
     if recoding is None:
         raise _infeasible(permitted, policy)

@@ -17,7 +17,6 @@ import numpy as np
 from sfumato.attack.bound import Bound, bounds
 from sfumato.attack.homogeneity import homogeneity
 from sfumato.attack.minimality.adversary_knowledge import AdversaryKnowledge, RowCells
-from sfumato.attack.minimality.class_alternatives import evidence_from_classes
 from sfumato.attack.minimality.minimality_result import (
     WAYS,
     MinimalityCoverage,
@@ -25,7 +24,6 @@ from sfumato.attack.minimality.minimality_result import (
     MinimalityResult,
     RowsBeyondBound,
 )
-from sfumato.attack.minimality.node_alternatives import evidence_from_nodes
 from sfumato.attack.minimality.possible_worlds import WorldLimits, can_list_table_worlds
 from sfumato.attack.minimality.posterior import ROUNDING, CellPosterior, Evidence, guess_values, posterior
 from sfumato.attack.sensitive_columns import (
@@ -123,7 +121,11 @@ def gather_evidence(
 ) -> tuple[Evidence | None, MinimalityCoverage]:
     """Weigh possible worlds by the alternatives that go with the basis."""
     if basis in {"all nodes", "nodes below"}:
+        from sfumato.attack.minimality.node_alternatives import evidence_from_nodes  # noqa: PLC0415 - one is needed
+
         return evidence_from_nodes(knowledge, policy, limits, coverage)
+    from sfumato.attack.minimality.class_alternatives import evidence_from_classes  # noqa: PLC0415 - same
+
     return evidence_from_classes(knowledge, limits, coverage)
 
 
