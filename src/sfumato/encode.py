@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.arrays import Codes, IntArray, narrow_codes
+from sfumato.core.arrays import Codes, IntArray, count_codes, narrow_codes
 from sfumato.core.arrow import arrow_indices, arrow_numbers, arrow_texts, numpy_numbers
 from sfumato.core.classes import SensitiveDomain
 from sfumato.core.keys import PackedTuples, count_keys, mix_bits, pack_tuples
@@ -68,7 +68,7 @@ class QuasiIdentifier:
     @cached_property
     def frequencies(self) -> IntArray:
         """Rows per value."""
-        return np.bincount(self.column.codes, minlength=self.column.width)
+        return count_codes(self.column.codes, self.column.width)
 
     @cached_property
     def permitted(self) -> "QuasiIdentifier":

@@ -16,6 +16,25 @@ Codes = NDArray[Any]
 """Codes of one column: unsigned integers, as narrow as its number of values allows."""
 
 
+_BLOCK = 1 << 16
+
+
+def count_codes(codes: Codes, width: int) -> IntArray:
+    """Count how often each of `width` codes occurs.
+
+    A block of rows at a time: the wide copy of narrow codes that a bincount needs stays in the processor's cache.
+
+    >>> count_codes(np.array([0, 2, 2], dtype=np.uint8), 4)
+    array([1, 0, 2, 0])
+    """
+    counts: IntArray = np.zeros(width, dtype=np.int64)
+    if width > _BLOCK:  # then a table of counts for every block costs more
+        return np.bincount(codes, minlength=width)
+    for start in range(0, len(codes), _BLOCK):
+        counts += np.bincount(codes[start : start + _BLOCK], minlength=width)
+    return counts
+
+
 def narrow_codes(codes: NDArray[Any], width: int) -> Codes:
     """Convert codes to the smallest unsigned type that holds `width` different ones.
 

@@ -6,10 +6,11 @@ algorithms end with one; what publishes, measures, attacks or describes a table 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, narrow_codes
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_codes, narrow_codes
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import EncodedTable, QuasiIdentifier
@@ -60,12 +61,22 @@ class Recoding:
         """Whether each class has labels of its own, so that labels of one column may overlap."""
         return self.levels is None and not self.cut
 
-    @property
+    @cached_property
     def suppressed(self) -> int:
         """Number of rows that are not published."""
-        return 0 if self.published is None else int((~self.published).sum())
+        return len(self.suppressed_rows)
 
-    @property
+    @cached_property
+    def suppressed_rows(self) -> IntArray:
+        """The rows that are not published."""
+        return np.zeros(0, dtype=np.int64) if self.published is None else np.flatnonzero(~self.published)
+
+    def count_published(self, codes: Codes, width: int) -> IntArray:
+        """Count the published rows of each code: `codes` has one for every row, below `width`."""
+        # Few rows are suppressed, and picking out the others would cost more than counting all.
+        return count_codes(codes, width) - np.bincount(codes.take(self.suppressed_rows), minlength=width)
+
+    @cached_property
     def class_of(self) -> IntArray:
         """The class of each row, by its group or its labels; -1 where it is suppressed."""
         if self.group is not None:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, narrow_codes
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_codes, narrow_codes
 from sfumato.core.classes import EquivalenceClasses, Histogram, count_values
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn, EncodedTable, QuasiIdentifier
@@ -19,7 +19,7 @@ from sfumato.hierarchy.hierarchy import ROOT
 from sfumato.labels.covered_values import find_covered_codes
 from sfumato.models import Model
 from sfumato.publish.publication import Publication
-from sfumato.recode import Labels
+from sfumato.recode import Labels, Recoding
 from sfumato.report.column_bins import Bins, bin_column, bin_values
 
 MOST_COLUMNS = 30
@@ -30,7 +30,7 @@ MOST_COLUMNS = 30
 class ColumnComparison:
     """A published column: the bin of each row as it came, the code under which it is published, and codes in bins.
 
-    `spread` has a line per code, and in it the share of the code in each bin. `published` are the published rows.
+    `spread` has a line per code, and in it the share of the code in each bin. `recoding` says which rows are published.
     """
 
     name: str
@@ -38,17 +38,17 @@ class ColumnComparison:
     before: Codes
     after: Codes
     spread: FloatArray
-    published: IntArray | slice
+    recoding: Recoding
 
     @cached_property
     def rows_before(self) -> IntArray:
         """Rows in each bin, as they came."""
-        return np.bincount(self.before, minlength=len(self.bins))
+        return count_codes(self.before, len(self.bins))
 
     @cached_property
     def rows_after(self) -> FloatArray:
         """Published rows in each bin, by what is published of them."""
-        rows: FloatArray = np.bincount(self.after[self.published], minlength=len(self.spread)) @ self.spread
+        rows: FloatArray = self.recoding.count_published(self.after, len(self.spread)) @ self.spread
         return rows
 
 
@@ -57,43 +57,41 @@ def compare_columns(publication: Publication, most: int = MOST_COLUMNS) -> list[
 
     Columns that hold lists or the like are left out.
     """
-    encoded, published = publication.encoded, publication.recoding.published
-    kept = slice(None) if published is None else np.flatnonzero(published)
+    encoded, recoding = publication.encoded, publication.recoding
+    kept = slice(None) if recoding.published is None else np.flatnonzero(recoding.published)
     names = [*encoded.names, *encoded.sensitive, *encoded.plain]
     compared = []
     for name in names[:most]:
         if name in encoded.names:
             attribute = encoded.quasi[encoded.names.index(name)]
-            compared.append(_compare_quasi_identifier(publication, attribute, kept))
+            compared.append(_compare_quasi_identifier(publication, attribute))
         elif name in encoded.plain:
             binned = bin_column(encoded.plain[name], kept)
             if binned is not None:
-                compared.append(_compare_exact(name, binned.codes, binned.bins, kept))
+                compared.append(_compare_exact(name, binned.codes, binned.bins, recoding))
         else:
             column = encoded.sensitive[name]
-            counts = np.bincount(column.codes, minlength=column.width)
-            bins = bin_values(column.texts, counts, named=_published_values(column, kept))
-            compared.append(_compare_exact(name, column.codes, bins, kept))
+            counts = count_codes(column.codes, column.width)
+            bins = bin_values(column.texts, counts, named=_published_values(column, recoding))
+            compared.append(_compare_exact(name, column.codes, bins, recoding))
     return compared
 
 
-def _published_values(column: CodedColumn, kept: IntArray | slice) -> BoolArray | None:
+def _published_values(column: CodedColumn, recoding: Recoding) -> BoolArray | None:
     """Which values some published row has: others are named nowhere, not even here."""
-    return None if isinstance(kept, slice) else np.bincount(column.codes[kept], minlength=column.width) > 0
+    return None if recoding.published is None else recoding.count_published(column.codes, column.width) > 0
 
 
-def _compare_exact(name: str, codes: Codes, bins: Bins, kept: IntArray | slice) -> ColumnComparison:
+def _compare_exact(name: str, codes: Codes, bins: Bins, recoding: Recoding) -> ColumnComparison:
     """A column that is published as it is: each value is in its own bin, before and after."""
     rows = narrow_codes(bins.place, len(bins)).take(codes)
-    return ColumnComparison(name, bins, rows, rows, np.eye(len(bins)), kept)
+    return ColumnComparison(name, bins, rows, rows, np.eye(len(bins)), recoding)
 
 
-def _compare_quasi_identifier(
-    publication: Publication, attribute: QuasiIdentifier, kept: IntArray | slice
-) -> ColumnComparison:
+def _compare_quasi_identifier(publication: Publication, attribute: QuasiIdentifier) -> ColumnComparison:
     labels, column = publication.recoding.labels[attribute.name], attribute.column
     means = are_means(publication, attribute)
-    named = _published_values(column, kept)
+    named = _published_values(column, publication.recoding)
     bins = bin_values(column.texts, attribute.frequencies, named=named, stepped=means)
     before = narrow_codes(bins.place, len(bins)).take(column.codes)
     if means:
@@ -101,7 +99,7 @@ def _compare_quasi_identifier(
     else:  # the share of each label's values that lie in each bin, of those values that the table has
         covered = find_covered_codes(attribute, labels.texts, labels.level)
         spread = np.stack([covered.shares(bins.place == place) for place in range(len(bins))], axis=1)
-    return ColumnComparison(attribute.name, bins, before, labels.codes, spread, kept)
+    return ColumnComparison(attribute.name, bins, before, labels.codes, spread, publication.recoding)
 
 
 def are_means(publication: Publication, attribute: QuasiIdentifier) -> bool:
@@ -204,11 +202,11 @@ def find_suppression_bias(
     """Find the columns in which suppressed rows differ most from published ones, the most differing first."""
     if not publication.suppressed:
         return []
-    biases = []
+    biases, suppressed_rows = [], publication.recoding.suppressed_rows
     for column in columns:
         if column.name not in publication.encoded.plain:
-            kept = np.bincount(column.before[column.published], minlength=len(column.bins))
-            gone = column.rows_before - kept
+            gone = np.bincount(column.before.take(suppressed_rows), minlength=len(column.bins))
+            kept = column.rows_before - gone
             published, suppressed = kept / kept.sum(), gone / gone.sum()
             distance = float(np.abs(published - suppressed).sum() / 2)
             biases.append(SuppressionBias(column, published, suppressed, distance))

@@ -72,9 +72,8 @@ def measure(encoded: EncodedTable, recoding: Recoding) -> Utility:
     attributes = []
     for attribute in encoded.quasi:
         labels = recoding.labels[attribute.name]
-        rows = np.arange(len(labels.codes)) if recoding.published is None else np.flatnonzero(recoding.published)
-        covered = _count_covered_rows(attribute, labels, rows)
-        published = np.bincount(labels.codes.take(rows), minlength=len(labels.texts))
+        covered = _count_covered_rows(attribute, labels, recoding)
+        published = recoding.count_published(labels.codes, len(labels.texts))
         attributes.append(PublishedAttribute(attribute, covered, labels.loss, labels.climbed, published))
     return total_losses(attributes, recoding.classes.sizes, encoded.rows)
 
@@ -101,7 +100,7 @@ def total_losses(attributes: list[PublishedAttribute], sizes: IntArray, rows: in
     )
 
 
-def _count_covered_rows(attribute: QuasiIdentifier, labels: Labels, rows: IntArray) -> IntArray:
+def _count_covered_rows(attribute: QuasiIdentifier, labels: Labels, recoding: Recoding) -> IntArray:
     """Count the rows of the whole table that each label covers.
 
     A label that is a number and lost something is a mean, and covers what is between the values it is the mean of.
@@ -110,6 +109,7 @@ def _count_covered_rows(attribute: QuasiIdentifier, labels: Labels, rows: IntArr
     means = (loss == 0) & (labels.loss > 0)
     if not means.any():
         return covered
+    rows = np.arange(len(labels.codes)) if recoding.published is None else np.flatnonzero(recoding.published)
     values, label_of = attribute.column.codes.take(rows), labels.codes.take(rows)
     return np.where(means, count_rows_between(attribute, values, label_of, len(covered)), covered)
 
