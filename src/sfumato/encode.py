@@ -249,9 +249,9 @@ def count_distinct_tuples(quasi: tuple[QuasiIdentifier, ...], others: Mapping[st
     widths = [column.width for column in columns]
     packed = pack_tuples([column.codes for column in columns], widths)
     counted = count_keys(packed)
-    codes = [narrow_codes(part, width) for part, width in zip(packed.unpack(counted.keys), widths, strict=True)]
+    codes = packed.unpack_codes(counted.keys)
     named = dict(zip(others, codes[len(quasi) :], strict=True))
-    return DistinctTuples(tuple(codes[: len(quasi)]), named, counted.counts, replace(packed, keys=counted.keys))
+    return DistinctTuples(codes[: len(quasi)], named, counted.counts, replace(packed, keys=counted.keys))
 
 
 def number_persons(person: CodedColumn, columns: Iterable[Codes], randomness: Randomness) -> CodedColumn:

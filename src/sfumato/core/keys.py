@@ -54,6 +54,16 @@ class PackedTuples:
                 keys = known[keys]
         return columns[::-1]
 
+    def unpack_codes(self, keys: IntArray) -> tuple[Codes, ...]:
+        """Take the given keys apart: one array of codes per column, each as narrow as its width allows."""
+        widths = [width for _, stage in self.stages for width in stage]
+        columns = tuple(np.empty(len(keys), dtype=np.min_scalar_type(max(width - 1, 0))) for width in widths)
+        for start in range(0, len(keys), _BLOCK):  # a block of keys at a time, which stays in the processor's cache
+            block = slice(start, start + _BLOCK)
+            for column, codes in zip(columns, self.unpack(keys[block]), strict=True):
+                column[block] = codes
+        return columns
+
     @property
     def is_dense(self) -> bool:
         """Whether a table with an entry per possible key is cheaper than a sort."""

@@ -43,8 +43,7 @@ class FrequencySet:
         """The codes of all tuples, one array per column, attributes first."""
         if self.unpacked is not None:
             return self.unpacked
-        parts = self.packed.unpack(self.packed.keys)
-        return tuple(narrow_codes(part, width) for part, width in zip(parts, self.widths, strict=True))
+        return self.packed.unpack_codes(self.packed.keys)
 
 
 @dataclass(frozen=True, eq=False)
