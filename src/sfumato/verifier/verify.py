@@ -7,6 +7,7 @@ state what the policy in the audit asked for.
 
 import math
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -65,10 +66,16 @@ def verify(
     _check_requirements(promise)
     layout = read_layout(manifest)
     paths = [table_path(public, name) for name in layout.files]
-    problems = manifest_file_problems(public, audit) + table_file_problems(public, manifest)
-    problems += other_file_problems(public, manifest, layout.files)
-    problems += promise_problems(manifest, audit) + previous_problems(manifest, audit)
-    verdict = _verify_tables(paths, promise, manifest, audit)
+    problems = manifest_file_problems(public, audit)
+    with ThreadPoolExecutor(1) as pool:  # hashing needs no lock of Python's, and reads what is counted meanwhile
+        hashing = pool.submit(table_file_problems, public, manifest)
+        try:
+            others = other_file_problems(public, manifest, layout.files)
+            others += promise_problems(manifest, audit) + previous_problems(manifest, audit)
+            verdict = _verify_tables(paths, promise, manifest, audit)
+        finally:  # of two errors, that of a file that cannot be read is the one to mend first
+            problems += hashing.result()
+    problems += others
     if asked is None and "privacy" in manifest:
         problems += figure_problems(verdict.privacy, manifest["privacy"])
     return replace(verdict, problems=(*problems, *verdict.problems))
