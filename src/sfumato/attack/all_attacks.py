@@ -19,6 +19,7 @@ from sfumato.attack.result import AttackResult
 from sfumato.attack.sensitive_columns import SensitiveColumns, sensitive_columns_from_recoding
 from sfumato.errors import InputError
 from sfumato.publish.publication import Publication
+from sfumato.reading.release_reader import MANIFEST
 from sfumato.split import tables_from_recoding
 from sfumato.table import Table
 
@@ -104,9 +105,7 @@ def intersect_with_earlier(publication: Publication, written: Path) -> tuple[Att
     if linked is None or not linked.earlier:
         return (_not_tried(NO_EARLIER_RELEASE),)
     folders = {
-        earlier.path.parent: earlier.name
-        for earlier in linked.earlier
-        if (earlier.path.parent / "manifest.json").exists()
+        earlier.path.parent: earlier.name for earlier in linked.earlier if (earlier.path.parent / MANIFEST).exists()
     }
     if not folders:
         names = ", ".join(earlier.name for earlier in linked.earlier)

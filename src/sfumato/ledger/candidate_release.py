@@ -15,6 +15,7 @@ from sfumato.errors import InputError, NotVerified
 from sfumato.ledger.entries import is_file_name
 from sfumato.ledger.event_chain import event_text
 from sfumato.ledger.stored_copies import CopySource, file_sha256
+from sfumato.reading.release_reader import MANIFEST
 from sfumato.verifier import Verdict, verify
 from sfumato.verifier.accounts import check_manifest
 from sfumato.verifier.release_files import public_folder, read_audit, read_bytes, read_json, read_layout, table_path
@@ -57,7 +58,7 @@ class CandidateRelease:
     @property
     def files(self) -> dict[str, CopySource]:
         """What is stored of the release itself, by its path in the copy."""
-        files = {"public/manifest.json": CopySource(self.content, self.sha256)}
+        files = {f"public/{MANIFEST}": CopySource(self.content, self.sha256)}
         for name, sha256 in self.tables.items():
             files[f"public/{name}"] = CopySource(table_path(self.public, name), sha256)
         if (account := self.account) is not None:
@@ -107,7 +108,7 @@ def read_candidate(
     These are the `given` ones by name, those `stored` in the ledger by SHA-256, or those whose path the audit has.
     """
     public = public_folder(folder)
-    path = public / "manifest.json"
+    path = public / MANIFEST
     content, manifest, audit = read_bytes(path), read_json(path), read_audit(public)
     if read_bytes(path) != content:
         raise InputError("manifest.json was changed while it was being recorded; run it again")

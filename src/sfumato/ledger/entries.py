@@ -9,6 +9,7 @@ from typing import Any
 
 from sfumato.errors import InputError
 from sfumato.ledger.event_chain import Event
+from sfumato.reading.release_reader import MANIFEST
 
 DEFAULT_POPULATION = "default"
 """The population of releases that name none."""
@@ -52,7 +53,7 @@ class Entry:
     def manifest(self) -> dict[str, Any]:
         """Its manifest, from the stored copy."""
         try:
-            manifest: dict[str, Any] = json.loads((self.folder / "public" / "manifest.json").read_bytes())
+            manifest: dict[str, Any] = json.loads((self.folder / "public" / MANIFEST).read_bytes())
         except (OSError, ValueError):
             raise InputError(
                 f"the ledger's copy of release '{self.name}' is damaged; see sfumato ledger check"

@@ -10,6 +10,7 @@ from sfumato.ledger.candidate_release import verify_release
 from sfumato.ledger.entries import Entry, read_entries
 from sfumato.ledger.event_chain import read_chain, read_database
 from sfumato.ledger.stored_copies import COPIES, file_sha256
+from sfumato.reading.release_reader import MANIFEST
 
 _REMEDY = "restore it from a copy of the ledger or of the release"
 
@@ -73,7 +74,7 @@ def _entry_problems(entry: Entry, folder: Path) -> Iterator[str]:
 def _file_problems(entry: Entry, folder: Path) -> Iterator[str]:
     """Name the files of a copy that are missing, changed or added; earlier tables beside it are not looked at."""
     public = entry.folder / "public"
-    files = {public / "manifest.json": entry.manifest_sha256}
+    files = {public / MANIFEST: entry.manifest_sha256}
     files |= {public / name: sha256 for name, sha256 in entry.tables.items()}
     if entry.account_sha256 is not None:
         files[entry.folder / "private" / "audit.json"] = entry.account_sha256

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sfumato.errors import OutputError
+from sfumato.reading.release_reader import MANIFEST
 
 _RENAME_EXCHANGE = 2
 _AT_FDCWD = -100
@@ -70,7 +71,7 @@ def _is_release(target: Path) -> bool:
     """Whether a folder is empty, or holds the two parts of a release and nothing else."""
     if not target.is_dir() or {part.name for part in target.iterdir()} - {"public", "private"}:
         return False
-    manifest = target / "public" / "manifest.json"
+    manifest = target / "public" / MANIFEST
     try:
         return "sfumato" in json.loads(manifest.read_bytes()) if manifest.exists() else not any(target.iterdir())
     except (ValueError, TypeError):

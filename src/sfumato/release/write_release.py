@@ -12,6 +12,7 @@ from sfumato.publish import manifest
 from sfumato.publish.pseudonyms import check_key_apart
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable
+from sfumato.reading.release_reader import MANIFEST
 from sfumato.release.audit import audit_findings, draft_audit
 from sfumato.release.folder import staged
 from sfumato.release.timing import timed
@@ -59,7 +60,7 @@ def write_release(
             }
             account = manifest.draft_manifest(publication, files)
             record = draft_audit(publication, assessment.utility)
-            write_json(public / "manifest.json", account)
+            write_json(public / MANIFEST, account)
             write_json(private / "audit.json", record)
         with timed(seconds, "verify"):
             verdict = require_passed(verify(stage))
@@ -110,10 +111,10 @@ def _conclude(  # noqa: PLR0913, PLR0917 - all that is known of a release comes 
     findings = [finding.as_json() for finding in verdict.privacy]
     account["privacy"] = manifest.public_findings(findings, publication.recoding)
     account["summary"] = _write_summary(publication, public / SUMMARY, account)
-    write_json(public / "manifest.json", account)
+    write_json(public / MANIFEST, account)
     warnings = release_warnings(publication, assessment.persons)
     record = record | audit_findings(assessment, verdict, attacks, warnings, seconds)
-    write_json(private / "audit.json", record | {"manifest_sha256": file_digest(public / "manifest.json")})
+    write_json(private / "audit.json", record | {"manifest_sha256": file_digest(public / MANIFEST)})
     (private / "report.html").write_text(private_report(assessment, verdict, attacks), encoding="utf-8")
     for path in private.iterdir():
         path.chmod(0o600)  # so that a copy of a file alone stays private too

@@ -58,7 +58,11 @@ class MissingValueRisk:
 def nulls_of(
     lines: DistinctRows, quasi: tuple[CodedColumn, ...], *, seed: int = 1, work: int = _WORK
 ) -> MissingValueRisk | None:
-    """Measure the risk with NULL read both ways; nothing where no value is missing."""
+    """Measure the risk with NULL read both ways; nothing where no value is missing.
+
+    `missing` bool[lines, columns] marks the cells that are NULL; `agreeing` int[chosen] counts the rows that agree with
+    each chosen line where NULL agrees with everything: all lines, or a sample where that is too much work.
+    """
     is_null = [  # NULL has the last code of its column
         codes == width - 1 if column.texts[-1] is None else np.zeros(len(lines), dtype=np.bool_)
         for codes, width, column in zip(lines.columns, lines.widths, quasi, strict=True)

@@ -49,7 +49,9 @@ _STEPS = 1 << 10
 def top_down(problem: Problem, progress: Progress | None = None) -> Partition:
     """Partition the rows of a problem into groups that pass; rows that are suppressed at the start stay so.
 
-    Progress is in rows: those of groups that are finished, and all.
+    All groups that can still be divided are specialized at once (the loop of Algorithm 2 over all of its queue).
+    `back` float[n] are the rows of each line that go back to the undivided group, `attribute` int[g] what each group is
+    specialized by. Progress is in rows: those of groups that are finished, and all.
     """
     finished: list[Partition] = []
 

@@ -111,7 +111,11 @@ class ClassView(View):
         return self.requirement.linked <= 1
 
     def effect(self, number: int, specialization: Specialization) -> Effect:
-        """Judge the classes that would be divided."""
+        """Judge the classes that would be divided.
+
+        `failing` has the failing rows of each part, int[parts]; `parent` of the refinement the class of each part. The
+        change is what the parts fail more than the classes they come from.
+        """
         refinement = self.groups.refine_by(specialization, self.leaves[number])
         classes = self._count(refinement)
         failing = self._count_failing(classes)
