@@ -137,15 +137,16 @@ def _appear(stage: Path, target: Path, *, force: bool) -> None:
     """Rename into place; an old release is exchanged in one step, so that there is always a whole one."""
     for folder, _, files in os.walk(stage):
         for part in (*files, "."):
-            _flush(Path(folder) / part)
+            flush(Path(folder) / part)
     if force and target.exists():
         _exchange(stage, target)
     else:
         stage.rename(target)
-    _flush(target.parent)
+    flush(target.parent)
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Wait until a file or folder is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

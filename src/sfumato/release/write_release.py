@@ -14,7 +14,7 @@ from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.release.audit import audit_findings, draft_audit
-from sfumato.release.folder import staged
+from sfumato.release.folder import flush, staged
 from sfumato.release.timing import timed
 from sfumato.release.verification import require_passed
 from sfumato.release.warnings import release_warnings
@@ -25,6 +25,7 @@ from sfumato.verifier.release_files import SUMMARY
 
 if TYPE_CHECKING:
     from sfumato.attack.all_attacks import Attacks
+    from sfumato.attack.result import AttackResult
     from sfumato.report.report_figures import ReportFigures
 
 
@@ -47,7 +48,7 @@ def write_release(
     """
     publication = assessment.publication
     check_key_apart(publication.policy, target)
-    with staged(target, force=force) as stage, ThreadPoolExecutor(1) as pool:
+    with staged(target, force=force) as stage, ThreadPoolExecutor(2) as pool:
         # attacks are tried and figures worked out by the way: writing and verifying leave a processor idle
         measuring = pool.submit(_attacks_and_figures, assessment)
         public, private = stage / "public", stage / "private"
@@ -58,6 +59,8 @@ def write_release(
                 name: write_table(table, public / name, publication.policy)
                 for name, table in publication.tables.items()
             }
+            # the disk takes the tables while they are verified
+            flushing = [pool.submit(flush, path) for path in files.values()]
             account = manifest.draft_manifest(publication, files)
             record = draft_audit(publication, assessment.utility)
             write_json(public / MANIFEST, account)
@@ -65,8 +68,15 @@ def write_release(
         with timed(seconds, "verify"):
             verdict = require_passed(verify(stage))
         with timed(seconds, "write"):
-            attacks = _conclude(assessment, stage, verdict, measuring.result()[0], seconds, account, record)
+            attacks = replace(measuring.result()[0], intersect=_intersect(publication, stage))
+            page = pool.submit(_private_page, assessment, verdict, attacks)
+            _write_accounts(assessment, stage, verdict, attacks, seconds, account, record)
+            (private / "report.html").write_text(page.result(), encoding="utf-8")
+            for path in private.iterdir():
+                path.chmod(0o600)  # so that a copy of a file alone stays private too
         require_passed(verify_accounts(stage, verdict))
+        for flushed in flushing:
+            flushed.result()
         if before is not None:
             before(stage)
     return verdict, attacks
@@ -89,7 +99,20 @@ def _attacks_and_figures(assessment: Assessment) -> "tuple[Attacks, ReportFigure
     return assessment.attacks, assessment.figures
 
 
-def _conclude(  # noqa: PLR0913, PLR0917 - all that is known of a release comes together here
+def _intersect(publication: Publication, stage: Path) -> "tuple[AttackResult, ...]":
+    """Try the intersection with earlier releases, on the files."""
+    from sfumato.attack.all_attacks import intersect_with_earlier  # noqa: PLC0415 - not before a release is written
+
+    return intersect_with_earlier(publication, stage)
+
+
+def _private_page(assessment: Assessment, verdict: Verdict, attacks: "Attacks") -> str:
+    from sfumato.report.private_report import private_report  # noqa: PLC0415 - not before a release is written
+
+    return private_report(assessment, verdict, attacks)
+
+
+def _write_accounts(  # noqa: PLR0913, PLR0917 - all that is known of a release comes together here
     assessment: Assessment,
     stage: Path,
     verdict: Verdict,
@@ -97,17 +120,13 @@ def _conclude(  # noqa: PLR0913, PLR0917 - all that is known of a release comes 
     seconds: dict[str, float],
     account: dict[str, Any],
     record: dict[str, Any],
-) -> "Attacks":
-    """Add what the verifier found to the accounts, and write the public summary and the private report.
+) -> None:
+    """Add what verifier and attacks found to the accounts, and write the public summary.
 
     The summary is made of the manifest as it is then and of what is published; the manifest gets its hash, and the
-    audit that of the manifest. Returns the attacks with the intersection with earlier releases, tried on the files.
+    audit that of the manifest.
     """
-    from sfumato.attack.all_attacks import intersect_with_earlier  # noqa: PLC0415 - not before a release is written
-    from sfumato.report.private_report import private_report  # noqa: PLC0415 - same
-
     publication, public, private = assessment.publication, stage / "public", stage / "private"
-    attacks = replace(attacks, intersect=intersect_with_earlier(publication, stage))
     findings = [finding.as_json() for finding in verdict.privacy]
     account["privacy"] = manifest.public_findings(findings, publication.recoding)
     account["summary"] = _write_summary(publication, public / SUMMARY, account)
@@ -115,10 +134,6 @@ def _conclude(  # noqa: PLR0913, PLR0917 - all that is known of a release comes 
     warnings = release_warnings(publication, assessment.persons)
     record = record | audit_findings(assessment, verdict, attacks, warnings, seconds)
     write_json(private / "audit.json", record | {"manifest_sha256": file_digest(public / MANIFEST)})
-    (private / "report.html").write_text(private_report(assessment, verdict, attacks), encoding="utf-8")
-    for path in private.iterdir():
-        path.chmod(0o600)  # so that a copy of a file alone stays private too
-    return attacks
 
 
 def _write_summary(publication: Publication, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
