@@ -32,7 +32,8 @@ from sfumato.ledger.event_chain import (
     write_database,
 )
 from sfumato.ledger.ledger_check import LedgerCheck, check_ledger
-from sfumato.ledger.stored_copies import COPIES, HIDDEN, cannot_write, flush_folder, store_copy, writer_lock
+from sfumato.ledger.stored_copies import COPIES, HIDDEN, cannot_write, store_copy, writer_lock
+from sfumato.release.folder import flush_to_disk
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def _create_files(folder: Path) -> None:
                 new.rename(folder / DATABASE)
             finally:
                 new.unlink(missing_ok=True)
-            flush_folder(folder)
+            flush_to_disk(folder)
     except OSError as error:
         raise cannot_write(folder, error) from None
 

@@ -20,6 +20,7 @@ from typing import BinaryIO
 
 from sfumato.errors import InputError, OutputError
 from sfumato.ledger.event_chain import PATIENCE
+from sfumato.release.folder import flush_to_disk
 
 COPIES = "objects"
 """The folder of the copies within a ledger."""
@@ -47,11 +48,11 @@ def store_copy(copies: Path, name: str, files: Mapping[str, CopySource]) -> None
         for path, source in files.items():
             _write_file(stage / path, source)
         for folder, _, _ in os.walk(stage):
-            flush_folder(Path(folder))
+            flush_to_disk(Path(folder))
         if target.exists():  # damaged, or it would have been taken as it is
             target.rename(target.with_name(f"{HIDDEN}{secrets.token_hex(8)}"))
         stage.rename(target)
-        flush_folder(copies)
+        flush_to_disk(copies)
     except OSError as error:
         raise cannot_write(copies.parent, error) from None
     finally:
@@ -67,15 +68,6 @@ def file_sha256(path: Path) -> str | None:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError:
         return None
-
-
-def flush_folder(path: Path) -> None:
-    """Wait until the names in a folder are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _write_file(path: Path, source: CopySource) -> None:

@@ -137,15 +137,15 @@ def _appear(stage: Path, target: Path, *, force: bool) -> None:
     """Rename into place; an old release is exchanged in one step, so that there is always a whole one."""
     for folder, _, files in os.walk(stage):
         for part in (*files, "."):
-            flush(Path(folder) / part)
+            flush_to_disk(Path(folder) / part)
     if force and target.exists():
         _exchange(stage, target)
     else:
         stage.rename(target)
-    flush(target.parent)
+    flush_to_disk(target.parent)
 
 
-def flush(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
     """Wait until a file or folder is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

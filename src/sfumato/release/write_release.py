@@ -14,7 +14,7 @@ from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.release.audit import audit_findings, draft_audit
-from sfumato.release.folder import flush, staged
+from sfumato.release.folder import flush_to_disk, staged
 from sfumato.release.timing import timed
 from sfumato.release.verification import require_passed
 from sfumato.release.warnings import release_warnings
@@ -60,7 +60,7 @@ def write_release(
                 for name, table in publication.tables.items()
             }
             # the disk takes the tables while they are verified
-            flushing = [pool.submit(flush, path) for path in files.values()]
+            flushing = [pool.submit(flush_to_disk, path) for path in files.values()]
             account = manifest.draft_manifest(publication, files)
             record = draft_audit(publication, assessment.utility)
             write_json(public / MANIFEST, account)
