@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import Infeasible, NotVerified
 from sfumato.policy.options import LOCAL, UNLEVELLED
+from sfumato.publish.manifest import WrittenTable
 from sfumato.release import prepare
 from sfumato.release import write_release as writing
+from sfumato.table.files import file_digest
 
 Rules = Callable[..., dict[str, Any]]
 Saves = Callable[..., Path]
@@ -60,8 +62,8 @@ def test_trust_01_what_the_verifier_does_not_pass_is_not_written(
     release = prepare(_crowd(), rules(CROWD, k=3, **_named(algorithm)))
     original = writing.write_table
 
-    def tampered(table: Any, path: Path, policy: Any) -> Path:
-        path = original(table, path, policy)
+    def tampered(table: Any, path: Path, policy: Any) -> WrittenTable:
+        path = original(table, path, policy).path
         header, *lines = path.read_text().splitlines()
         rows = [line.split(",") for line in lines]
         sizes = Counter((age, code) for age, code, *_ in rows)
@@ -69,7 +71,7 @@ def test_trust_01_what_the_verifier_does_not_pass_is_not_written(
         for row in [row for row in rows if (row[0], row[1]) == least][2:]:
             row[:2] = most
         path.write_text("\n".join([header, *map(",".join, rows)]) + "\n")
-        return path
+        return WrittenTable(path, file_digest(path))
 
     monkeypatch.setattr(writing, "write_table", tampered)
     with pytest.raises(NotVerified, match="the verifier does not pass the release, so nothing was written"):

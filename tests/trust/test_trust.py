@@ -21,8 +21,10 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import DataError, HierarchyError, Infeasible, NotVerified, PolicyError, SfumatoError
+from sfumato.publish.manifest import WrittenTable
 from sfumato.release import prepare
 from sfumato.release import write_release as writing
+from sfumato.table.files import file_digest
 from sfumato.verifier.sql import remove_guard
 
 Rules = Callable[..., dict[str, Any]]
@@ -60,11 +62,11 @@ def test_trust_01_what_the_verifier_does_not_pass_is_not_written(
     release = prepare(people, rules(roles))
     original = writing.write_table
 
-    def tampered(table: Any, path: Path, policy: Any) -> Path:
-        path = original(table, path, policy)
+    def tampered(table: Any, path: Path, policy: Any) -> WrittenTable:
+        path = original(table, path, policy).path
         lines = path.read_text().splitlines()
         path.write_text("\n".join([*lines[:-1], "x" + lines[-1]]) + "\n")
-        return path
+        return WrittenTable(path, file_digest(path))
 
     monkeypatch.setattr(writing, "write_table", tampered)
     with pytest.raises(NotVerified, match="the verifier does not pass the release, so nothing was written"):

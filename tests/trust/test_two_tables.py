@@ -14,8 +14,10 @@ from pyarrow import parquet as pq
 
 import sfumato as sf
 from sfumato.errors import Infeasible, NotVerified
+from sfumato.publish.manifest import WrittenTable
 from sfumato.release import prepare
 from sfumato.release import write_release as writing
+from sfumato.table.files import file_digest
 
 Rules = Callable[..., dict[str, Any]]
 Saves = Callable[..., Path]
@@ -58,13 +60,13 @@ def test_trust_01_what_the_verifier_does_not_pass_is_not_written(
     release = prepare(_crowd(), rules(CROWD, privacy=DISTINCT, publish={"form": form}))
     original = writing.write_table
 
-    def tampered(table: Any, path: Path, policy: Any) -> Path:
-        path = original(table, path, policy)
+    def tampered(table: Any, path: Path, policy: Any) -> WrittenTable:
+        path = original(table, path, policy).path
         if path.stem == "ss":
             header, first, *lines = path.read_text().splitlines()
             key, rest = first.split(",", 1)
             path.write_text("\n".join([header, f"{int(key) % 2 + 1},{rest}", *lines]) + "\n")
-        return path
+        return WrittenTable(path, file_digest(path))
 
     monkeypatch.setattr(writing, "write_table", tampered)
     with pytest.raises(NotVerified, match="the verifier does not pass the release, so nothing was written"):

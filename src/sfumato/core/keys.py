@@ -130,10 +130,10 @@ def count_keys(packed: PackedTuples, weights: IntArray | None = None) -> KeyCoun
 def number_tuples(packed: PackedTuples) -> tuple[IntArray, int]:
     """Number the tuples: equal ones alike, without gaps, ascending with the keys; also returns how many there are."""
     if packed.is_dense:
-        present = np.zeros(packed.span, dtype=np.int64)
-        present[packed.keys] = 1
-        places = np.cumsum(present)
-        return places[packed.keys] - 1, int(places[-1])
+        present = np.zeros(packed.span, dtype=np.bool_)
+        present[packed.keys] = True
+        places = np.cumsum(present, dtype=np.int32)  # a table half as large is in the cache twice as often
+        return np.subtract(places.take(packed.keys), 1, dtype=np.int64), int(places[-1])
     known, numbers = np.unique(packed.keys, return_inverse=True)
     return numbers, len(known)
 

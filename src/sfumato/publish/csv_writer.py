@@ -5,6 +5,7 @@ apostrophes before one of these, gets one apostrophe in front. Reading it back, 
 where apostrophes stand before one of those characters. Numbers, negative ones included, are left alone.
 """
 
+import hashlib
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -30,18 +31,26 @@ _COMBINED = 1 << 14
 """Columns are combined as long as there are no more combinations of their values than this."""
 
 
-def write_csv(table: PublishedTable, path: Path, *, null: str = "") -> None:
-    """Write the table, a batch of rows at a time; the next batches are rendered while one is written."""
+def write_csv(table: PublishedTable, path: Path, *, null: str = "") -> str:
+    """Write the table, a batch of rows at a time, and return the SHA-256 of what was written, in hexadecimal.
+
+    The next batches are rendered while one is written and hashed.
+    """
+    digest = hashlib.sha256()
     header = csv_cells(arrow_texts(list(table.columns)), null=null).to_pylist()
     pieces = _combine_columns(_pieces(table, null))
     starts = iter(range(0, table.rows, _BATCH))
     with path.open("wb") as file, ThreadPoolExecutor(2) as pool:  # Arrow works outside Python's lock
-        file.write((",".join(header) + "\n").encode())
+        first = (",".join(header) + "\n").encode()
+        file.write(first)
+        digest.update(first)
         rendering = deque(pool.submit(_render_lines, pieces, start) for start in islice(starts, 3))
         while rendering:
             lines = rendering.popleft().result()
             rendering.extend(pool.submit(_render_lines, pieces, start) for start in islice(starts, 1))
             file.write(lines)
+            digest.update(lines)
+    return digest.hexdigest()
 
 
 def _render_lines(pieces: "list[_Piece]", start: int) -> memoryview:

@@ -21,7 +21,6 @@ from sfumato.publish.publication import Publication
 from sfumato.publish.published_column import PublishedColumn
 from sfumato.publish.published_table import PublishedTable, class_id_column, togetherness_warning
 from sfumato.recode import Recoding
-from sfumato.table.files import file_digest
 from sfumato.table.formula_guard import guard_formula
 
 _LISTED = 200
@@ -84,7 +83,15 @@ GUARD = (
 """How a CSV keeps spreadsheets from running a cell."""
 
 
-def draft_manifest(publication: Publication, files: Mapping[str, Path]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class WrittenTable:
+    """A table as it was written: its file, and the SHA-256 of its bytes in hexadecimal."""
+
+    path: Path
+    sha256: str
+
+
+def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) -> dict[str, Any]:
     """The manifest before the verifier has spoken; `files` are the written tables, by the names of the tables."""
     policy, recoding = publication.policy, publication.recoding
     chosen_labels = find_chosen_labels(recoding, policy)
@@ -102,7 +109,7 @@ def draft_manifest(publication: Publication, files: Mapping[str, Path]) -> dict[
         **describe_search(recoding, levels=False),
         "suppression_limit": float(policy.search.suppression),
         "columns": [
-            entry | ({"table": files[file].name} if policy.publish.split else {})
+            entry | ({"table": files[file].path.name} if policy.publish.split else {})
             for file, table in publication.tables.items()
             for entry in describe_columns(table, recoding, policy)
         ],
@@ -112,7 +119,7 @@ def draft_manifest(publication: Publication, files: Mapping[str, Path]) -> dict[
     if policy.publish.format == "csv":
         content["csv"] = {"null": written_null(policy), "guard": GUARD}
     content["files"] = {
-        path.name: {"sha256": file_digest(path), "bytes": path.stat().st_size} for path in files.values()
+        file.path.name: {"sha256": file.sha256, "bytes": file.path.stat().st_size} for file in files.values()
     }
     if linked is not None and linked.earlier:
         content["previous"] = describe_earlier_releases(linked)
@@ -120,14 +127,14 @@ def draft_manifest(publication: Publication, files: Mapping[str, Path]) -> dict[
     return content
 
 
-def _name_tables(policy: Policy, files: Mapping[str, Path]) -> dict[str, Any]:
+def _name_tables(policy: Policy, files: Mapping[str, WrittenTable]) -> dict[str, Any]:
     """Which file is which table, and what a reader of two has to know."""
     if not policy.publish.split:
-        return {"table": files["table"].name}
+        return {"table": files["table"].path.name}
     together = togetherness_warning(policy)
     return {
-        "nss": files["nss"].name,
-        "ss": [path.name for file, path in files.items() if file != "nss"],
+        "nss": files["nss"].path.name,
+        "ss": [file.path.name for name, file in files.items() if name != "nss"],
         "class_id": class_id_column(policy),
         "remark": REMARK,
         **({"together": together} if together else {}),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.core.arrays import IntArray
+from sfumato.core.arrays import Codes, IntArray
 from sfumato.core.classes import Histogram, count_values
 from sfumato.core.keys import mix_bits, number_tuples, pack_tuples
 from sfumato.core.segments import run_starts
@@ -43,7 +43,8 @@ class ReleaseView:
 
     `class_of` and `bags` are there where sensitive values are in another table: the class of each row, and how often
     each class has which value. `individual` is the column of pseudonyms, where there is one. `k` is the size of classes
-    that the release promises, where it promises one.
+    that the release promises, where it promises one. `label_class` is the class of each row by the labels of its
+    quasi-identifiers, where somebody has numbered them already, in the order of `Recoding.class_of`.
     """
 
     name: str
@@ -53,6 +54,7 @@ class ReleaseView:
     class_of: IntArray | None = None
     bags: Mapping[str, Histogram] = field(default_factory=dict)
     individual: CodedColumn | None = None
+    label_class: IntArray | None = None
 
     @property
     def rows(self) -> int:
@@ -75,7 +77,7 @@ class ReleaseView:
         columns = {name: self.columns[name] if name in self.columns else self._bags_as_sets(name) for name in on}
         codes, widths = [one.codes for one in columns.values()], [one.width for one in columns.values()]
         if self.class_of is None:
-            class_of, classes = number_tuples(pack_tuples(codes, widths))
+            class_of, classes = self._number_rows(list(columns), codes, widths)
             sizes = np.bincount(class_of, minlength=classes)
             bags = {name: _count_bag(self.columns[name], class_of) for name in sensitive}
             line_of, first = class_of, np.empty(classes, dtype=np.int64)
@@ -100,6 +102,20 @@ class ReleaseView:
             bags,
             None if self.individual is None else self.individual.codes,
         )
+
+    def _number_rows(self, on: Sequence[str], codes: list[Codes], widths: list[int]) -> tuple[IntArray, int]:
+        """Number the rows of one table by their values `on` some columns; also returns how many are different.
+
+        codes: int[rows] each, below their widths. Classes by all quasi-identifiers are in the order of their labels, so
+        where these come first in `on`, the class stands for all of them.
+        """
+        quasi = self.with_role("quasi")
+        if self.label_class is None or list(on[: len(quasi)]) != quasi:
+            return number_tuples(pack_tuples(codes, widths))
+        classes = int(self.label_class.max(initial=-1)) + 1
+        if len(on) == len(quasi):
+            return self.label_class, classes
+        return number_tuples(pack_tuples([self.label_class, *codes[len(quasi) :]], [classes, *widths[len(quasi) :]]))
 
     def _bags_as_sets(self, name: str) -> CodedColumn:
         """Make a column of another table: for each row, the set of the values that its class has.
@@ -247,7 +263,9 @@ def view_recoding(
         return ReleaseView("release", manifest, k, columns, tables.class_of, tables.bags, individual)
     labels = {name: CodedColumn(name, one.codes.take(rows), one.texts, None) for name, one in recoding.labels.items()}
     sensitive = {name: _select(one, rows) for name, one in encoded.sensitive.items()}
-    return ReleaseView("release", manifest, k, labels | sensitive | others, individual=individual)
+    label_class = recoding.class_of if recoding.published is None else recoding.class_of.take(rows)
+    columns = labels | sensitive | others
+    return ReleaseView("release", manifest, k, columns, individual=individual, label_class=label_class)
 
 
 def published_rows(recoding: Recoding) -> IntArray:

@@ -71,10 +71,16 @@ class Recoding:
         """The rows that are not published."""
         return np.zeros(0, dtype=np.int64) if self.published is None else np.flatnonzero(~self.published)
 
-    def count_published(self, codes: Codes, width: int) -> IntArray:
-        """Count the published rows of each code: `codes` has one for every row, below `width`."""
+    def count_published(self, codes: Codes, totals: IntArray) -> IntArray:
+        """Count the published rows of each code: `codes` has one for every row, `totals` the rows of each code."""
         # Few rows are suppressed, and picking out the others would cost more than counting all.
-        return count_codes(codes, width) - np.bincount(codes.take(self.suppressed_rows), minlength=width)
+        return totals - np.bincount(codes.take(self.suppressed_rows), minlength=len(totals))
+
+    @cached_property
+    def label_rows(self) -> dict[str, IntArray]:
+        """The published rows of each label, for every quasi-identifier."""
+        totals = {name: count_codes(labels.codes, len(labels.texts)) for name, labels in self.labels.items()}
+        return {name: self.count_published(labels.codes, totals[name]) for name, labels in self.labels.items()}
 
     @cached_property
     def class_of(self) -> IntArray:

@@ -60,7 +60,7 @@ def write_release(
                 for name, table in publication.tables.items()
             }
             # the disk takes the tables while they are verified
-            flushing = [pool.submit(flush_to_disk, path) for path in files.values()]
+            flushing = [pool.submit(flush_to_disk, file.path) for file in files.values()]
             account = manifest.draft_manifest(publication, files)
             record = draft_audit(publication, assessment.utility)
             write_json(public / MANIFEST, account)
@@ -82,17 +82,17 @@ def write_release(
     return verdict, attacks
 
 
-def write_table(table: PublishedTable, path: Path, policy: Policy) -> Path:
-    """Write a table in the policy's format, under the path with its ending, which is returned."""
+def write_table(table: PublishedTable, path: Path, policy: Policy) -> manifest.WrittenTable:
+    """Write a table in the policy's format, under the path with its ending."""
     if policy.publish.format == "parquet":
         from sfumato.publish.parquet_writer import write_parquet  # noqa: PLC0415 - only for Parquet
 
         write_parquet(table, path := path.with_name(f"{path.name}.parquet"))
-        return path
+        return manifest.WrittenTable(path, file_digest(path))
     from sfumato.publish.csv_writer import write_csv  # noqa: PLC0415 - only for CSV
 
-    write_csv(table, path := path.with_name(f"{path.name}.csv"), null=manifest.written_null(policy))
-    return path
+    digest = write_csv(table, path := path.with_name(f"{path.name}.csv"), null=manifest.written_null(policy))
+    return manifest.WrittenTable(path, digest)
 
 
 def _attacks_and_figures(assessment: Assessment) -> "tuple[Attacks, ReportFigures]":

@@ -6,7 +6,6 @@ values that lie there, as it would for a reader who knows no more than the label
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -30,7 +29,8 @@ MOST_COLUMNS = 30
 class ColumnComparison:
     """A published column: the bin of each row as it came, the code under which it is published, and codes in bins.
 
-    `spread` has a line per code, and in it the share of the code in each bin. `recoding` says which rows are published.
+    `spread` has a line per code, and in it the share of the code in each bin. `rows_before` are the rows in each bin as
+    they came, `rows_after` the published rows in each bin, by what is published of them.
     """
 
     name: str
@@ -38,18 +38,8 @@ class ColumnComparison:
     before: Codes
     after: Codes
     spread: FloatArray
-    recoding: Recoding
-
-    @cached_property
-    def rows_before(self) -> IntArray:
-        """Rows in each bin, as they came."""
-        return count_codes(self.before, len(self.bins))
-
-    @cached_property
-    def rows_after(self) -> FloatArray:
-        """Published rows in each bin, by what is published of them."""
-        rows: FloatArray = self.recoding.count_published(self.after, len(self.spread)) @ self.spread
-        return rows
+    rows_before: IntArray
+    rows_after: FloatArray
 
 
 def compare_columns(publication: Publication, most: int = MOST_COLUMNS) -> list[ColumnComparison]:
@@ -72,26 +62,28 @@ def compare_columns(publication: Publication, most: int = MOST_COLUMNS) -> list[
         else:
             column = encoded.sensitive[name]
             counts = count_codes(column.codes, column.width)
-            bins = bin_values(column.texts, counts, named=_published_values(column, recoding))
+            bins = bin_values(column.texts, counts, named=_published_values(column, counts, recoding))
             compared.append(_compare_exact(name, column.codes, bins, recoding))
     return compared
 
 
-def _published_values(column: CodedColumn, recoding: Recoding) -> BoolArray | None:
-    """Which values some published row has: others are named nowhere, not even here."""
-    return None if recoding.published is None else recoding.count_published(column.codes, column.width) > 0
+def _published_values(column: CodedColumn, totals: IntArray, recoding: Recoding) -> BoolArray | None:
+    """Which values some published row has, of which `totals` rows came: others are named nowhere, not even here."""
+    return None if recoding.published is None else recoding.count_published(column.codes, totals) > 0
 
 
 def _compare_exact(name: str, codes: Codes, bins: Bins, recoding: Recoding) -> ColumnComparison:
     """A column that is published as it is: each value is in its own bin, before and after."""
     rows = narrow_codes(bins.place, len(bins)).take(codes)
-    return ColumnComparison(name, bins, rows, rows, np.eye(len(bins)), recoding)
+    before = count_codes(rows, len(bins))
+    after = recoding.count_published(rows, before).astype(np.float64)
+    return ColumnComparison(name, bins, rows, rows, np.eye(len(bins)), before, after)
 
 
 def _compare_quasi_identifier(publication: Publication, attribute: QuasiIdentifier) -> ColumnComparison:
     labels, column = publication.recoding.labels[attribute.name], attribute.column
     means = are_means(publication, attribute)
-    named = _published_values(column, publication.recoding)
+    named = _published_values(column, attribute.frequencies, publication.recoding)
     bins = bin_values(column.texts, attribute.frequencies, named=named, stepped=means)
     before = narrow_codes(bins.place, len(bins)).take(column.codes)
     if means:
@@ -99,7 +91,10 @@ def _compare_quasi_identifier(publication: Publication, attribute: QuasiIdentifi
     else:  # the share of each label's values that lie in each bin, of those values that the table has
         covered = find_covered_codes(attribute, labels.texts, labels.level)
         spread = np.stack([covered.shares(bins.place == place) for place in range(len(bins))], axis=1)
-    return ColumnComparison(attribute.name, bins, before, labels.codes, spread, publication.recoding)
+    rows_before: IntArray = np.zeros(len(bins), dtype=np.int64)
+    np.add.at(rows_before, bins.place, attribute.frequencies)
+    rows_after: FloatArray = publication.recoding.label_rows[attribute.name] @ spread
+    return ColumnComparison(attribute.name, bins, before, labels.codes, spread, rows_before, rows_after)
 
 
 def are_means(publication: Publication, attribute: QuasiIdentifier) -> bool:

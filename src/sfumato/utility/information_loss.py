@@ -73,7 +73,7 @@ def measure(encoded: EncodedTable, recoding: Recoding) -> Utility:
     for attribute in encoded.quasi:
         labels = recoding.labels[attribute.name]
         covered = _count_covered_rows(attribute, labels, recoding)
-        published = recoding.count_published(labels.codes, len(labels.texts))
+        published = recoding.label_rows[attribute.name]
         attributes.append(PublishedAttribute(attribute, covered, labels.loss, labels.climbed, published))
     return total_losses(attributes, recoding.classes.sizes, encoded.rows)
 
