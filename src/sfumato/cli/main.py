@@ -104,11 +104,14 @@ class LenientOutput(io.FileIO):
             return len(data)
 
 
-def _open_output() -> LenientOutput:
+def _open_output() -> LenientOutput | None:
     """Put a lenient output in the place of standard output; what is closed of the standard streams leads nowhere.
 
     A stream that is closed would lend its number to the next file that is opened, and what is printed would go there.
+    Where somebody has put another output in its place already, that stays.
     """
+    if sys.stdout is not sys.__stdout__:
+        return None
     for number in range(3):
         try:
             os.fstat(number)
@@ -124,8 +127,10 @@ def _open_output() -> LenientOutput:
     return output
 
 
-def _report_lost_output(code: int, arguments: Sequence[str], output: LenientOutput) -> int:
+def _report_lost_output(code: int, arguments: Sequence[str], output: LenientOutput | None) -> int:
     """Say that words were lost, but for a reader that left; the exit code is that of a release where one is out."""
+    if output is None:
+        return code
     sys.stdout.flush()
     if output.error is None or isinstance(output.error, BrokenPipeError) or code:
         return code
