@@ -66,6 +66,8 @@ def read_manifest(folder: str | Path) -> ReleaseManifest:
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder} is not a release folder; name the folder that anonymize wrote")
+    if (folder / "public").is_symlink():
+        raise DataError("public is a link to another place; a release holds its files itself")
     public = folder / "public" if (folder / "public").is_dir() else folder
     if not (public / MANIFEST).is_file():
         raise InputError(f"{folder} has no manifest.json; name the folder that anonymize wrote")

@@ -30,10 +30,16 @@ CHANGED = "it was changed after publication, or is of another version"
 
 
 def public_folder(folder: Path) -> Path:
-    """Find the public part of a release; `folder` is the release, or the public part itself."""
+    """Find the public part of a release; `folder` is the release, or the public part itself.
+
+    `folder` may be a link, but no part of a release is one.
+    """
     if not folder.is_dir():
         raise InputError(f"{folder} is not a release folder; name the folder that anonymize wrote")
-    return folder / "public" if (folder / "public").is_dir() else folder
+    public = folder / "public"
+    if public.is_symlink():
+        raise NotVerified("public is a link to another place; a release holds its files itself")
+    return public if public.is_dir() else folder
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -49,8 +55,11 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def read_audit(public: Path) -> dict[str, Any]:
     """Read the private account beside a public folder; it is empty where there is none."""
-    path = public.resolve().parent / "private" / "audit.json"
-    return read_json(path) if path.exists() else {}
+    private = public.resolve().parent / "private"
+    if private.is_symlink():
+        raise NotVerified("private is a link to another place; a release holds its files itself")
+    path = private / "audit.json"
+    return read_json(path) if path.is_symlink() or path.exists() else {}
 
 
 def read_bytes(path: Path) -> bytes:
