@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sfumato.errors import OutputError
+from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
+from sfumato.errors import OutputError, UnreadableFile
 from sfumato.reading.release_reader import MANIFEST
 
 _RENAME_EXCHANGE = 2
@@ -73,8 +74,10 @@ def _is_release(target: Path) -> bool:
         return False
     manifest = target / "public" / MANIFEST
     try:
-        return "sfumato" in json.loads(manifest.read_bytes()) if manifest.exists() else not any(target.iterdir())
-    except (ValueError, TypeError):
+        if not manifest.exists():
+            return not any(target.iterdir())
+        return "sfumato" in json.loads(read_regular_file(manifest, most=LARGEST_MANIFEST, what="a manifest"))
+    except (UnreadableFile, ValueError, TypeError, RecursionError):
         return False
 
 
