@@ -22,7 +22,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sfumato.errors import OutputError
+from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
+from sfumato.errors import OutputError, UnreadableFile
 from sfumato.reading.release_reader import AUDIT, MANIFEST
 
 _RENAME_EXCHANGE = 2
@@ -127,8 +128,11 @@ def _is_release(target: Path) -> bool:
     if not target.is_dir():
         return False
     try:
-        return not any(target.iterdir()) or "sfumato" in json.loads((target / "public" / MANIFEST).read_bytes())
-    except (FileNotFoundError, ValueError, TypeError):
+        if not any(target.iterdir()):
+            return True
+        manifest = target / "public" / MANIFEST
+        return "sfumato" in json.loads(read_regular_file(manifest, most=LARGEST_MANIFEST, what="a manifest"))
+    except (UnreadableFile, ValueError, TypeError, RecursionError):
         return False
 
 
