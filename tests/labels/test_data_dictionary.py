@@ -1,4 +1,4 @@
-"""What the manifest says of labels: what the policy declares, and nothing that the rows tell."""
+"""What the manifest says of labels: what the policy declares, as far as published rows have it or it is public."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -8,10 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from sfumato.errors import PolicyError
 from sfumato.hierarchy import Dates, File, Intervals, Mask, Ranges, Sets, Spec, Suppress
 from sfumato.labels import data_dictionary
 from sfumato.labels.data_dictionary import describe_labels
-from sfumato.policy import Column, Role
+from sfumato.policy import Column, Role, load
 
 Saves = Callable[..., Path]
 Rules = Callable[..., dict[str, Any]]
@@ -100,10 +101,27 @@ def test_manifests_say_it(rules: Rules, saves: Saves, jobs: Column) -> None:
         assert not {"covers", "integers", "domain"} & set(plain[name])
 
 
-def test_rows_do_not_change_it(rules: Rules, saves: Saves, jobs: Column) -> None:
-    """What labels cover is the same whatever rows there are under them."""
+def test_rows_do_not_change_a_public_domain(rules: Rules, saves: Saves, jobs: Column) -> None:
+    """Where all leaves of a file are declared public, labels cover the same whatever rows there are under them."""
     assert isinstance(jobs.hierarchy, File)
-    columns = {"job": {"role": "quasi", "hierarchy": str(jobs.hierarchy.path)}}
+    columns = {"job": {"role": "quasi", "hierarchy": str(jobs.hierarchy.path), "public_domain": True}}
     one = saves(pa.table({"job": ["clerk", "manager", "porter"]}), rules(columns, k=3))
     other = saves(pa.table({"job": ["porter", "none", "none"]}), rules(columns, k=3))
     assert entries(one)["job"]["covers"] == entries(other)["job"]["covers"]
+
+
+def test_only_leaves_of_published_rows_are_listed(rules: Rules, saves: Saves, jobs: Column) -> None:
+    """Where nothing is declared public, a label covers those leaves of the file that published rows have."""
+    assert isinstance(jobs.hierarchy, File)
+    columns = {"job": {"role": "quasi", "hierarchy": str(jobs.hierarchy.path)}}
+    folder = saves(pa.table({"job": ["porter", "none", "none"]}), rules(columns, k=3))
+    assert entries(folder)["job"]["covers"] == {"*": ["porter", "none"]}
+
+
+@pytest.mark.parametrize(
+    "column", [{"role": "plain"}, {"role": "quasi", "hierarchy": "suppress"}, {"role": "identifier"}]
+)
+def test_only_a_hierarchy_file_has_a_public_domain(rules: Rules, column: dict[str, str]) -> None:
+    """Other columns have no leaves that could be declared public, and say so."""
+    with pytest.raises(PolicyError, match="public_domain: only a quasi-identifier with a hierarchy file"):
+        load(rules({"q": "quasi", "other": column | {"public_domain": True}}))

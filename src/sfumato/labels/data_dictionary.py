@@ -2,7 +2,9 @@
 
 Whoever answers a query from a release, or looks somebody up in it, has to know which values ``white-collar`` or ``*``
 may stand for. An entry says it as the policy declares it; nothing depends on the rows, except that labels which are not
-published are left out. These keys are about labels:
+published are left out, and with them the leaves of a file that no published row holds: a hierarchy file may have been
+made from the table, and a value that only a suppressed row had is nobody's business. A column of `public_domain` has
+all leaves listed. These keys are about labels:
 
 ========================  =============================================================================
 ``integers``, ``domain``  labels are ranges of whole numbers or not, within a domain
@@ -10,14 +12,14 @@ published are left out. These keys are about labels:
 ``mask``                  labels are texts with characters starred out: ``side``, ``length``
 ``form``                  labels are ``sets`` or ``means``, or ranges in some form
 ``covers``                the leaves of a hierarchy file under each label that is not a leaf itself
-``different_leaves``      how many leaves the file has, where they are too many to be listed
+``different_leaves``      how many leaves there are, where they are too many to be listed
 ``least``                 the lowest level that is published; leaves below it are not listed
 ========================  =============================================================================
 
 Where an entry says nothing, each label is a value.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sfumato.hierarchy import Dates, File, Intervals, Mask, Ranges, Sets
@@ -49,11 +51,13 @@ def describe_labels(
     level: int | None = None,
     nulls: Sequence[str] = ("",),
     public: bool = True,
+    held: Collection[Label] | None = None,
 ) -> dict[str, Any]:
     """Write the part of a column's entry that says what its published labels cover.
 
     `level` is that of all labels, where they have one; `nulls` are the texts that the policy reads as NULL. A `public`
-    entry lists no leaf more exactly than the policy's `least` allows, and no leaves at all where there are many.
+    entry lists no leaf more exactly than the policy's `least` allows, and no leaves at all where there are many. `held`
+    are the values that published rows have: of a hierarchy file only these are listed, or all leaves without it.
 
     >>> from sfumato.policy import Role
     >>> describe_labels(Column("age", Role.QUASI, Intervals([5, 10], domain=[0, 119])), ["35-39"])
@@ -63,7 +67,8 @@ def describe_labels(
     """
     match column.hierarchy:
         case File() as file:
-            leaves = _leaves_of_labels(file, level, nulls, least=column.least, leaf=column.least if public else 0)
+            lines = [cells for cells in file.lines if held is None or _held_leaf(cells[0], held, nulls)]
+            leaves = _leaves_of_labels(lines, level, nulls, least=column.least, leaf=column.least if public else 0)
             # A label that is a leaf itself needs no explanation.
             covers = {
                 label: under
@@ -82,18 +87,23 @@ def describe_labels(
     return {}
 
 
+def _held_leaf(leaf: str, held: Collection[Label], nulls: Sequence[str]) -> bool:
+    """Whether some published row has the value of a leaf; one of the null texts is the leaf of NULL."""
+    return leaf in held or (leaf in nulls and None in held)
+
+
 def _leaves_of_labels(
-    file: File, level: int | None, nulls: Sequence[str], *, least: int, leaf: int
+    lines: Sequence[Sequence[str]], level: int | None, nulls: Sequence[str], *, least: int, leaf: int
 ) -> dict[str, list[Label]]:
-    """List the leaves under each label of a file, from the level `least` on; the labels at level `leaf` are the leaves.
+    """List the leaves under each label of a file's lines, from the level `least` on; those of level `leaf` are leaves.
 
     A text on several levels covers what it does on the lowest, unless `level` says which is published.
     """
     leaves: dict[str, list[Label]] = {}
-    top = len(file.lines[0]) - 1
+    top = len(lines[0]) - 1 if lines else least - 1
     for height in range(least, top + 1) if level is None else (level, top):
         here: dict[str, dict[Label, None]] = {}
-        for cells in file.lines:
+        for cells in lines:
             null = all(cell in nulls for cell in cells[: leaf + 1])
             here.setdefault(cells[height], {})[None if null else cells[leaf]] = None
         leaves = {label: list(under) for label, under in here.items()} | leaves

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sfumato.errors import PolicyError
-from sfumato.hierarchy import Mask, Spec, Suppress, parse
+from sfumato.hierarchy import File, Mask, Spec, Suppress, parse
 from sfumato.policy.section import Section, join_choices, require_table
 from sfumato.policy.toml_text import dotted_key
 
-COLUMN_KEYS = ("role", "hierarchy", "least", "weight", "key")
+COLUMN_KEYS = ("role", "hierarchy", "least", "public_domain", "weight", "key")
 
 
 class Role(StrEnum):
@@ -39,7 +39,8 @@ class Column:
     """One column of the table: its role, how it generalizes, and what its precision is worth.
 
     `key` is the file of the key that pseudonyms are made under; without one they are random. `least` is the lowest
-    level of the hierarchy that may be published, however many rows share a value.
+    level of the hierarchy that may be published, however many rows share a value. `public_domain` says that everybody
+    may know all leaves of the hierarchy file, as of an official list of codes, whether a published row has them or not.
 
     >>> Column("visits", Role.PLAIN).weight
     1.0
@@ -51,6 +52,7 @@ class Column:
     weight: float = 1.0
     key: Path | None = None
     least: int = 0
+    public_domain: bool = False
 
 
 def columns_with_role(columns: Mapping[str, Column], role: Role) -> tuple[Column, ...]:
@@ -80,7 +82,9 @@ def read_columns(value: object, *, folder: Path, levels: bool = True) -> Mapping
         hierarchy = _read_hierarchy(section, role, folder, levels=levels)
         key_file = read_key_file(section, individual=role is Role.INDIVIDUAL, folder=folder)
         weight = _read_weight(section, role)
-        columns[name] = Column(name, role, hierarchy, weight, key_file, _read_least(section, name, role, hierarchy))
+        least = _read_least(section, name, role, hierarchy)
+        public = _read_public_domain(section, role, hierarchy)
+        columns[name] = Column(name, role, hierarchy, weight, key_file, least, public)
     return MappingProxyType(columns)
 
 
@@ -130,6 +134,14 @@ def _read_least(section: Section, name: str, role: Role, spec: Spec | None) -> i
     if not isinstance(spec, Mask) or spec.length is not None:  # the levels of a bare mask are known from the values
         check_least(least, spec.bind((), column=name).height, column=name)
     return least
+
+
+def _read_public_domain(section: Section, role: Role, spec: Spec | None) -> bool:
+    """Read whether all leaves of a hierarchy file are public; not, where it is left out."""
+    if "public_domain" in section.table and (role is not Role.QUASI or not isinstance(spec, File)):
+        message = "only a quasi-identifier with a hierarchy file has leaves to declare public; leave it out"
+        raise PolicyError(message, key=section.path("public_domain"))
+    return section.flag("public_domain", default=False)
 
 
 def check_least(least: int, height: int, *, column: str) -> None:

@@ -71,19 +71,22 @@ def _columns() -> JsonSchema:
     role = "identifier: never published; individual: whose row it is, published as a pseudonym; quasi: "
     role += "known to others, generalized; sensitive: what nobody may learn; plain: published as it is."
     least = "The lowest level of the hierarchy that may be published, however many rows share a value."
+    public = "Whether all leaves of the hierarchy file are public, so that the manifest may list those that no row has."
     weight = "What the precision of this quasi-identifier is worth, relative to that of the others."
     key = "A file kept apart, under whose key a person has the same pseudonym in every release; left out, a random one."
     properties: JsonSchema = {
         "role": {"description": role, "enum": [str(name) for name in Role]},
         "hierarchy": hierarchy.SCHEMA,
         "least": {"description": least, "type": "integer", "minimum": 0, "default": 0},
+        "public_domain": {"description": public, "type": "boolean", "default": False},
         "weight": {"description": weight, "type": "number", "minimum": 0, "default": 1},
         "key": _text(key, minLength=1),
     }
-    allowed = {Role.QUASI: {"hierarchy", "least", "weight"}, Role.SENSITIVE: {"hierarchy"}, Role.INDIVIDUAL: {"key"}}
+    quasi = {"hierarchy", "least", "public_domain", "weight"}
+    allowed = {Role.QUASI: quasi, Role.SENSITIVE: {"hierarchy"}, Role.INDIVIDUAL: {"key"}}
     rules = []
     for name in Role:
-        refused = [key for key in ("hierarchy", "least", "weight", "key") if key not in allowed.get(name, set())]
+        refused = [key for key in properties if key != "role" and key not in allowed.get(name, set())]
         rules.append(_if_role(name, {"properties": dict.fromkeys(refused, False)}))
     column = {**_table("What the column is.", properties), "required": ["role"], "allOf": rules}
     about = "A role for every column of the source; a column that is not listed is an error."

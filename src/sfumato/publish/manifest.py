@@ -13,6 +13,7 @@ from typing import Any
 
 from sfumato._version import __version__
 from sfumato.hierarchy import Ranges, Sets
+from sfumato.hierarchy.hierarchy import Label
 from sfumato.labels.data_dictionary import describe_labels
 from sfumato.policy import Policy, Role
 from sfumato.publish.promise import describe_earlier_releases, published_taxonomies, state_requirements
@@ -111,7 +112,7 @@ def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) 
         "columns": [
             entry | ({"table": files[file].path.name} if policy.publish.split else {})
             for file, table in publication.tables.items()
-            for entry in describe_columns(table, recoding, policy)
+            for entry in describe_columns(table, publication)
         ],
     }
     if chosen_labels:
@@ -183,12 +184,13 @@ def public_findings(findings: Iterable[dict[str, Any]], recoding: Recoding) -> l
 # The data dictionary
 
 
-def describe_columns(table: PublishedTable, recoding: Recoding, policy: Policy) -> list[dict[str, Any]]:
+def describe_columns(table: PublishedTable, publication: Publication) -> list[dict[str, Any]]:
     """The data dictionary of a table: an entry for each column, but for that of class numbers."""
-    return [_describe_column(name, table, recoding, policy) for name in table.columns if name in policy.columns]
+    return [_describe_column(name, table, publication) for name in table.columns if name in publication.policy.columns]
 
 
-def _describe_column(name: str, table: PublishedTable, recoding: Recoding, policy: Policy) -> dict[str, Any]:
+def _describe_column(name: str, table: PublishedTable, publication: Publication) -> dict[str, Any]:
+    policy, recoding = publication.policy, publication.recoding
     spec, kind = policy.columns[name], table.types[name]
     entry: dict[str, Any] = {"name": name, "role": str(spec.role), "type": str(getattr(kind, "value_type", kind))}
     if spec.role is Role.SENSITIVE and spec.hierarchy is not None:
@@ -208,8 +210,16 @@ def _describe_column(name: str, table: PublishedTable, recoding: Recoding, polic
     assert isinstance(column, PublishedColumn)  # noqa: S101 - quasi-identifiers are coded; this tells the type checker
     labels = column.values.cast("string").to_pylist()
     if name in table.recoded:  # otherwise labels are the values themselves
-        entry |= describe_labels(spec, labels, level=entry.get("level"), nulls=policy.source.null)
+        held = None if spec.public_domain else _published_values(publication, name)
+        entry |= describe_labels(spec, labels, level=entry.get("level"), nulls=policy.source.null, held=held)
     return entry | ({"labels": labels} if len(labels) <= _LISTED else {"different_labels": len(labels)})
+
+
+def _published_values(publication: Publication, name: str) -> set[Label]:
+    """The values of a quasi-identifier that published rows have, as they came."""
+    attribute = next(attribute for attribute in publication.encoded.quasi if attribute.name == name)
+    rows = publication.recoding.count_published(attribute.column.codes, attribute.frequencies)
+    return {attribute.column.texts[code] for code in rows.nonzero()[0].tolist()}
 
 
 # ---------------------------------------------------------------------------------------------------------------------

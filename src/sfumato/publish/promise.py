@@ -4,8 +4,10 @@ The manifest states it, and the verifier gets it besides the files. Earlier rele
 up their taxonomies, so that whoever checks a join needs no hierarchy.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from sfumato.core.arrays import IntArray, count_codes
 from sfumato.hierarchy.hierarchy import Label
 from sfumato.models import TCloseness
 from sfumato.policy import Policy
@@ -62,12 +64,19 @@ def published_taxonomies(linked: "LinkedReleases | None", recoding: Recoding) ->
     for name in linked.declared:
         labels: dict[Label, None] = {}
         if name in recoding.labels:
-            labels |= dict.fromkeys(recoding.labels[name].texts)
+            labels |= _texts_of_rows(recoding.labels[name].texts, recoding.label_rows[name])
         elif name in linked.exact_columns:
-            labels |= dict.fromkeys(linked.exact_columns[name].texts)
+            exact = linked.exact_columns[name]
+            rows = recoding.count_published(exact.codes, count_codes(exact.codes, exact.width))
+            labels |= _texts_of_rows(exact.texts, rows)
         for place, earlier in enumerate(linked.earlier):
             if name in linked.matched_columns_of(place):
                 labels |= dict.fromkeys(earlier.coded(name).texts)
         # a label that is at several levels of a branch is listed once
         taxonomies[name] = [list(dict.fromkeys(linked.taxonomies[name].path(label))) for label in labels]
     return taxonomies
+
+
+def _texts_of_rows(texts: Sequence[Label], rows: IntArray) -> dict[Label, None]:
+    """Those of the texts that some rows have: what only suppressed rows had stands in no account."""
+    return dict.fromkeys(text for text, count in zip(texts, rows.tolist(), strict=True) if count)

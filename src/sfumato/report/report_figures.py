@@ -86,7 +86,7 @@ def _answers(publication: Publication, name: str) -> CountEstimator:
     if recoding.group is not None:
         return estimator_from_tables(tables_from_recoding(encoded, recoding), encoded, name)
     (table,) = publication.tables.values()
-    entries = {entry["name"]: entry for entry in describe_columns(table, recoding, publication.policy)}
+    entries = {entry["name"]: entry for entry in describe_columns(table, publication)}
     return estimator_from_labels(
         tables_of_labels(encoded, recoding), encoded, name, levels=recoding.levels, entries=entries
     )
