@@ -74,8 +74,8 @@ class PublishedFiles:
             table = pq.read_table(self.public / name)
             columns = {each: table.column(each).cast(pa.string()).to_pylist() for each in table.column_names}
             return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-        head, *records = self.cells(name)
-        names, null = [unguard(cell.text) for cell in head], self.manifest["csv"]["null"]
+        _, *records = self.cells(name)
+        names, null = self.header(name), self.manifest["csv"]["null"]
         rows: list[Row] = []
         for cells in records:
             if len(cells) != len(names):
@@ -87,6 +87,10 @@ class PublishedFiles:
     def cells(self, name: str) -> list[list[CsvCell]]:
         """The cells of a CSV file as they are written."""
         return read_csv_text((self.public / name).read_bytes().decode("utf-8"))
+
+    def header(self, name: str) -> list[str]:
+        """The names of the columns of a CSV file."""
+        return [unguard(cell.text) for cell in self.cells(name)[0]]
 
     def formulas(self) -> list[str]:
         """Cells that a spreadsheet would run."""

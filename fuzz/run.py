@@ -15,16 +15,17 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from fuzz.case import FuzzCase
 from fuzz.oracle import Finding, Oracle
 from fuzz.policies import random_case
 from fuzz.published import PublishedFiles
 from fuzz.shrink import shrink
+from fuzz.tampering import judge_tampering
 from sfumato.errors import Infeasible, InputError, NotVerified
 from sfumato.policy import Policy
-from sfumato.release import prepare
+from sfumato.release import Release, prepare
 from sfumato.verifier import verify
 
 SLOW, STUCK = 60, 240
@@ -38,7 +39,8 @@ def check_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
     signal.alarm(STUCK)
     try:
         case.write_inputs(folder)
-        release = prepare(case.data(folder), Policy.read(case.document, folder=folder))
+        policy = Policy.read(case.document, folder=folder)
+        release = prepare(case.data(folder), policy)
         release.save(folder / "release")
     except Infeasible as error:
         return "infeasible", oracle.judge_infeasible(str(error))
@@ -52,12 +54,29 @@ def check_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
         return "crash", [Finding(f"crash, {where}", f"{error}")]
     finally:
         signal.alarm(0)
-    files = PublishedFiles(case, folder / "release" / "public")
-    found = oracle.judge_release(files)
+    found = oracle.judge_release(PublishedFiles(case, folder / "release" / "public"))
     verdict = verify(folder / "release")
     if not verdict.satisfied:
         found.append(Finding("verify", f"{verdict.complaints}"))
+    if not found and case.seed % 2:
+        found += judge_tampering(case, folder / "release", folder / "tampered")
+    if not found and case.seed % 3 == 0 and case.form != "anatomy":
+        found += _judge_again(case, folder, policy, release)
     return "release", found
+
+
+def _judge_again(case: FuzzCase, folder: Path, policy: Policy, release: Release) -> list[Finding]:
+    """The same input, policy and seed give the same rows, order and pseudonyms aside."""
+
+    def rows(made: Release) -> list[Counter[tuple[Any, ...]]]:
+        hidden = {case.person, "class_id" if case.form != "generalized" else None}
+        tables = [table.arrow for table in made.tables.values()]
+        columns = [[table.column(name).to_pylist() for name in table.column_names if name not in hidden]
+                   for table in tables]  # fmt: skip
+        return [Counter(zip(*cells, strict=True)) for cells in columns]
+
+    again = prepare(case.data(folder), policy)
+    return [] if rows(again) == rows(release) else [Finding("another release the second time", "")]
 
 
 def _end_case(number: int, frame: FrameType | None) -> NoReturn:
