@@ -131,9 +131,10 @@ def _is_release(target: Path) -> bool:
         if not any(target.iterdir()):
             return True
         manifest = target / "public" / MANIFEST
-        return "sfumato" in json.loads(read_regular_file(manifest, most=LARGEST_MANIFEST, what="a manifest"))
-    except (UnreadableFile, ValueError, TypeError, RecursionError):
+        content = json.loads(read_regular_file(manifest, most=LARGEST_MANIFEST, what="a manifest"))
+    except (UnreadableFile, ValueError, RecursionError):
         return False
+    return isinstance(content, dict) and "sfumato" in content
 
 
 def _strange_files(target: Path) -> list[str]:

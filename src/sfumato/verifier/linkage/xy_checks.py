@@ -160,9 +160,7 @@ def check_xy_privacy(plan: JoinPlan, rule: StatedRequirement) -> Finding:
     return _finding(rule, figure, failures)
 
 
-def _plan_queries(
-    plan: JoinPlan, rule: StatedRequirement
-) -> tuple[PivotJoin, Iterator[str], Callable[[Any], str]]:
+def _plan_queries(plan: JoinPlan, rule: StatedRequirement) -> tuple[PivotJoin, Iterator[str], Callable[[Any], str]]:
     """Count groups and choose the pivot; write the queries of a requirement, and what says a line of them in words."""
     columns, distinct = count_groups(plan, rule), rule["model"] == XY_ANONYMITY
     join = choose_pivot(plan, columns, distinct=distinct)
