@@ -3,11 +3,12 @@
 # make test: sets up what the tests need, and runs them all
 
 .DEFAULT_GOAL := help
-.PHONY: help demo setup setup-dev hooks check test test-oldest lint format site docs bench figures adult dist pins clean
+.PHONY: help demo setup setup-dev hooks check test test-oldest lint format site docs bench fuzz figures adult dist pins clean
 
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3,$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 OLDEST ?= $(firstword $(foreach p,python3.11 python3,$(if $(shell $(p) -c 'import sys; print(sys.version_info[:2] == (3, 11) or "")' 2>/dev/null),$(p))))
 JOBS ?= 2
+SECONDS ?= 600
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
@@ -61,6 +62,9 @@ docs: $(DEV) ## write docs/reference.md from the docstrings, and docs/papers.md 
 bench: $(DEV) ## measure time, memory and quality, as ratios against yardsticks of the same run
 	$(BIN)/python -m benchmarks.run
 
+fuzz: $(DEV) ## try random tables and policies against the definitions, ten minutes or SECONDS=n; SEED=n repeats one
+	$(BIN)/python -m fuzz.run $(if $(SEED),--seed $(SEED),--seconds $(SECONDS))
+
 figures: $(DEV) ## run the experiments of all papers and the slow benchmarks, with plots (long)
 	$(BIN)/sfumato reproduce all --out benchmarks --force
 	$(BIN)/python docs/make_papers.py
@@ -79,7 +83,7 @@ pins: $(VENV)-pins/bin/pip ## find the newest versions of all dependencies anew,
 	$(VENV)-pins/bin/python tools/pins.py newest
 
 clean: ## remove what was made
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-pins demo-release build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-pins demo-release build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz-failures
 
 $(RUN): requirements.txt pyproject.toml | $(BIN)/pip
 	$(BIN)/python $(INSTALL) -r requirements.txt -e .

@@ -57,6 +57,12 @@ def test_a_common_k_where_the_policy_has_none(text: Callable[..., str]) -> None:
     assert "Measured with k = 5, since the policy names none." in text(CLOSE)
 
 
+def test_requirements_on_a_join_alone(text: Callable[..., str]) -> None:
+    """Where no requirement is about classes, nothing bounds what pseudonyms link, and the report says so."""
+    said = text({"model": "xy-anonymity", "x": ["town"], "y": ["person"], "k": 2})
+    assert "No requirement bounds that; linked_k in an identity-reserved requirement would." in said
+
+
 def test_limits_count_linked_people(text: Callable[..., str]) -> None:
     """Who is left with few people is counted, with what would bound it, and how sure an adversary gets."""
     said = text(CLOSE, algorithm={"name": "optimal"})

@@ -67,6 +67,17 @@ def test_the_same_kind_comes_out(people: Any, rules: Rules, roles: dict[str, Any
     assert sf.verify(release.save(tmp_path / "release")).satisfied
 
 
+@pytest.mark.parametrize("name", ["*", "^na.*$", "^.*$", 'quo"te', "a b", "class_id", "NULL"])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "duckdb"])
+def test_a_column_is_called_what_it_is_called(kind: str, name: str, rules: Rules) -> None:
+    """No name of a column is a pattern for others: an identifier stays out, and the column comes out by its name."""
+    table = pa.table({"name": [f"CANARY{i}" for i in range(4)], name: ["x", "x", "y", "y"], "naming": [1, 2, 3, 4]})
+    frame = table.to_pandas() if kind == "pandas" else _as(kind, table)
+    found = sf.anonymize(frame, rules({"name": "identifier", name: "quasi", "naming": "plain"})).table
+    assert list(getattr(found, "column_names", None) or found.columns) == [name, "naming"]
+    assert "CANARY" not in str(found)
+
+
 def test_pandas_types_are_kept(frame: Any, rules: Rules, roles: dict[str, Any]) -> None:
     """Categories, nullable integers, text, dates and zones come out as they came in; generalized ones as text."""
     given = frame.assign(

@@ -72,15 +72,18 @@ class PackedTuples:
 
 def pack_tuples(columns: Sequence[Codes], widths: Sequence[int]) -> PackedTuples:
     """Pack columns of codes, each code below its column's width, into one key per row."""
-    keys = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
+    rows = len(columns[0]) if columns else 0
     if math.prod(widths) <= _WORD:
+        keys = np.empty(rows, dtype=np.int64)
         # A block of rows at a time, which stays in the processor's cache.
-        for start in range(0, len(keys), _BLOCK):
+        for start in range(0, rows, _BLOCK):
             block = keys[start : start + _BLOCK]
-            for codes, width in zip(columns, widths, strict=True):
+            block[:] = columns[0][start : start + _BLOCK]
+            for codes, width in zip(columns[1:], widths[1:], strict=True):
                 block *= width
                 block += codes[start : start + _BLOCK]
         return PackedTuples(keys, math.prod(widths), ((None, tuple(widths)),))
+    keys = np.zeros(rows, dtype=np.int64)
     span = 1
     known: IntArray | None = None
     stage: list[int] = []

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.arrays import Codes, IntArray, narrow_codes
+from sfumato.core.arrays import Codes, IntArray, count_codes, narrow_codes, replace_codes
 from sfumato.core.arrow import arrow_numbers, arrow_texts
 from sfumato.core.randomness import Randomness
 from sfumato.encode import CodedColumn, EncodedTable
@@ -209,12 +209,12 @@ def _pseudonym_column(codes: Codes, pseudonyms: list[str]) -> PublishedColumn:
 
 def _column_of_used(codes: Codes, values: Any) -> PublishedColumn:
     """A column with only the values that occur: one that is not published must not travel in a dictionary."""
-    used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
+    used = np.flatnonzero(count_codes(codes, len(values)))
     if len(used) == len(values):
         return PublishedColumn(codes, values)
     place = np.zeros(len(values), dtype=np.int64)
     place[used] = np.arange(len(used))
-    return PublishedColumn(narrow_codes(place, len(used)).take(codes), values.take(arrow_numbers(used)))
+    return PublishedColumn(replace_codes(codes, narrow_codes(place, len(used))), values.take(arrow_numbers(used)))
 
 
 def _plain_column(column: Any, order: IntArray) -> Any:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_codes, narrow_codes
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_codes, narrow_codes, replace_codes
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import EncodedTable, QuasiIdentifier
@@ -115,7 +115,7 @@ def labels_at(attribute: QuasiIdentifier, level: int) -> Labels:
     """Publish every value of a quasi-identifier as its label at one level."""
     texts = attribute.hierarchy.labels[level]
     label_of_value = narrow_codes(attribute.hierarchy.matrix[:, level], len(texts))
-    codes = label_of_value.take(attribute.column.codes)
+    codes = replace_codes(attribute.column.codes, label_of_value)
     return Labels(codes, texts, attribute.hierarchy.loss[level], np.full(len(texts), float(level)), level)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_codes, narrow_codes
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_codes, narrow_codes, replace_codes
 from sfumato.core.classes import EquivalenceClasses, Histogram, count_values
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn, EncodedTable, QuasiIdentifier
@@ -74,7 +74,7 @@ def _published_values(column: CodedColumn, totals: IntArray, recoding: Recoding)
 
 def _compare_exact(name: str, codes: Codes, bins: Bins, recoding: Recoding) -> ColumnComparison:
     """A column that is published as it is: each value is in its own bin, before and after."""
-    rows = narrow_codes(bins.place, len(bins)).take(codes)
+    rows = replace_codes(codes, narrow_codes(bins.place, len(bins)))
     before = count_codes(rows, len(bins))
     after = recoding.count_published(rows, before).astype(np.float64)
     return ColumnComparison(name, bins, rows, rows, np.eye(len(bins)), before, after)
@@ -85,7 +85,7 @@ def _compare_quasi_identifier(publication: Publication, attribute: QuasiIdentifi
     means = are_means(publication, attribute)
     named = _published_values(column, attribute.frequencies, publication.recoding)
     bins = bin_values(column.texts, attribute.frequencies, named=named, stepped=means)
-    before = narrow_codes(bins.place, len(bins)).take(column.codes)
+    before = replace_codes(column.codes, narrow_codes(bins.place, len(bins)))
     if means:
         spread = _spread_means(labels, bins)
     else:  # the share of each label's values that lie in each bin, of those values that the table has

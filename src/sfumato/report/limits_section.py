@@ -151,7 +151,7 @@ def _rows_or_people(assessment: Assessment) -> Iterator[_Threat]:
         few = amount(persons.linked, persons.persons)
         linked = f"Fewer than {persons.k:,} people share the set of classes of {few} people; the fewest: {fewest}. "
         linked += COMMON_BAGS if publication.split else FEW_PSEUDONYMS
-    required = max(model.linked for model in publication.policy.privacy)
+    required = max((model.linked for model in publication.policy.privacy), default=1)
     bound = "No requirement bounds that; linked_k in an identity-reserved requirement would."
     if required > 1:
         bound = f"The policy bounds that: linked_k = {required:,}."

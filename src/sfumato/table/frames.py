@@ -86,6 +86,13 @@ def _pandas_to_arrow(frame: Any, columns: list[str]) -> Any:
     return pa.Table.from_pandas(frame[columns], preserve_index=False).replace_schema_metadata()
 
 
+def _polars_to_arrow(frame: Any, columns: list[str]) -> Any:
+    import polars as pl  # noqa: PLC0415 - only for those who have it
+
+    # column by column: `select` takes the name "*" for all columns, and one between ^ and $ for a pattern
+    return pl.DataFrame([frame.get_column(name) for name in columns]).to_arrow()
+
+
 def _duckdb_to_arrow(frame: Any, columns: list[str]) -> Any:
     return frame.project(", ".join(map(_quote_name, columns))).to_arrow_table()
 
@@ -94,7 +101,7 @@ _NOT_ARROW = (pa.ArrowException, TypeError, ValueError, OverflowError)
 _TO_ARROW: dict[str, Callable[[Any, list[str]], Any]] = {
     "arrow": lambda frame, columns: frame.select(columns),
     "pandas": _pandas_to_arrow,
-    "polars": lambda frame, columns: frame.select(columns).to_arrow(),
+    "polars": _polars_to_arrow,
     "duckdb": _duckdb_to_arrow,
 }
 

@@ -1,0 +1,157 @@
+"""Run random cases for a time, and write down those of which the oracle says that something is wrong.
+
+``python -m fuzz.run --seconds 600`` draws seeds from the clock and prints the first; ``--seed 7`` runs the case of one
+seed; ``--case FOLDER`` runs a case that was written down.
+"""
+
+import argparse
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+from fuzz.case import FuzzCase
+from fuzz.oracle import Finding, Oracle
+from fuzz.policies import random_case
+from fuzz.published import PublishedFiles
+from fuzz.shrink import shrink
+from fuzz.tampering import judge_tampering
+from sfumato.errors import Infeasible, InputError, NotVerified
+from sfumato.policy import Policy
+from sfumato.release import Release, prepare
+from sfumato.verifier import verify
+
+SLOW, STUCK = 60, 240
+"""Seconds after which a case is reported as slow, and after which it is ended."""
+
+
+def check_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
+    """Run a case in an empty folder, and say how it ended and what is wrong."""
+    oracle = Oracle(case)
+    signal.signal(signal.SIGALRM, _end_case)
+    signal.alarm(STUCK)
+    try:
+        case.write_inputs(folder)
+        policy = Policy.read(case.document, folder=folder)
+        release = prepare(case.data(folder), policy)
+        release.save(folder / "release")
+    except Infeasible as error:
+        return "infeasible", oracle.judge_infeasible(str(error))
+    except NotVerified as error:
+        return "crash", [Finding("not verified", str(error))]
+    except InputError as error:
+        return "refused", oracle.judge_refusal(str(error))
+    except Exception as error:  # noqa: BLE001 - whatever else is raised is a finding
+        place = [frame for frame in traceback.extract_tb(error.__traceback__) if "sfumato" in frame.filename][-1]
+        where = f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
+        return "crash", [Finding(f"crash, {where}", f"{error}")]
+    finally:
+        signal.alarm(0)
+    found = oracle.judge_release(PublishedFiles(case, folder / "release" / "public"))
+    verdict = verify(folder / "release")
+    if not verdict.satisfied:
+        found.append(Finding("verify", f"{verdict.complaints}"))
+    if not found and case.seed % 2:
+        found += judge_tampering(case, folder / "release", folder / "tampered")
+    if not found and case.seed % 3 == 0 and case.form != "anatomy":
+        found += _judge_again(case, folder, policy, release)
+    return "release", found
+
+
+def _judge_again(case: FuzzCase, folder: Path, policy: Policy, release: Release) -> list[Finding]:
+    """The same input, policy and seed give the same rows, order and pseudonyms aside."""
+
+    def rows(made: Release) -> list[Counter[tuple[Any, ...]]]:
+        hidden = {case.person, "class_id" if case.form != "generalized" else None}
+        tables = [table.arrow for table in made.tables.values()]
+        columns = [[table.column(name).to_pylist() for name in table.column_names if name not in hidden]
+                   for table in tables]  # fmt: skip
+        return [Counter(zip(*cells, strict=True)) for cells in columns]
+
+    again = prepare(case.data(folder), policy)
+    return [] if rows(again) == rows(release) else [Finding("another release the second time", "")]
+
+
+def _end_case(number: int, frame: FrameType | None) -> NoReturn:
+    del number, frame
+    raise TimeoutError(f"no result after {STUCK} s")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run cases; exit 1 where something is wrong."""
+    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=600, help="how long to go on")
+    parser.add_argument("--seed", type=int, help="run the case of this seed alone")
+    parser.add_argument("--start", type=int, help="the first seed, and those that follow it")
+    parser.add_argument("--case", type=Path, help="run a case that was written down")
+    parser.add_argument("--out", type=Path, default=Path("fuzz-failures"), help="where failing cases are written")
+    options = parser.parse_args(arguments)
+    if options.case is not None:
+        return _run_one(FuzzCase.read(options.case), options.out)
+    if options.seed is not None:
+        return _run_one(random_case(options.seed), options.out)
+    first = time.time_ns() // 1000 % 10**9 if options.start is None else options.start
+    print(f"seeds from {first} on")
+    end, seed, outcomes, kinds = time.monotonic() + options.seconds, first, Counter[str](), Counter[str]()
+    while time.monotonic() < end:
+        started = time.monotonic()
+        case = random_case(seed)
+        outcome, found = _check_in_new_folder(case)
+        outcomes[outcome] += 1
+        seconds = time.monotonic() - started
+        if seconds > SLOW:
+            print(f"slow: seed {seed} took {seconds:.0f} s", flush=True)
+        new = [finding.kind for finding in found if finding.kind not in kinds]
+        kinds.update(finding.kind for finding in found)
+        for finding in found:
+            print(f"seed {seed}: {finding}"[:400], flush=True)
+        if new:
+            _write_down(case, new[0], options.out)
+        seed += 1
+    print(f"{seed - first} cases: {dict(outcomes)}")
+    for kind, count in kinds.most_common():
+        print(f"  {count} x {kind}")
+    return 1 if kinds else 0
+
+
+def _check_in_new_folder(case: FuzzCase) -> tuple[str, list[Finding]]:
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
+        return check_case(case, Path(name))
+
+
+def _run_one(case: FuzzCase, out: Path) -> int:
+    outcome, found = _check_in_new_folder(case)
+    print(f"seed {case.seed}: {outcome}")
+    for finding in found:
+        print(f"  {finding}")
+    if found:
+        _write_down(case, found[0].kind, out)
+    return 1 if found else 0
+
+
+def _write_down(case: FuzzCase, kind: str, out: Path) -> None:
+    """Write a failing case as it is and, beside it, as small as it gets while it fails in the same way."""
+
+    def fails(smaller: FuzzCase) -> bool:
+        try:
+            _, found = _check_in_new_folder(smaller)
+        except Exception:  # noqa: BLE001 - what the oracle cannot judge is no smaller case of the same
+            return False
+        return any(finding.kind == kind for finding in found)
+
+    folder = out / str(case.seed)
+    shutil.rmtree(folder, ignore_errors=True)
+    case.write(folder / "whole")
+    shrink(case, fails).write(folder / "small")
+    print(f"  written to {folder}; repeat it with python -m fuzz.run --case {folder / 'small'}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
