@@ -51,7 +51,9 @@ def check_ledger(folder: Path, population: str | None) -> LedgerCheck:
         return LedgerCheck(0, (*problems, str(error)), chain.head)
     chosen = [entry for entry in entries if population in {None, entry.population}]
     with ThreadPoolExecutor(2) as pool:  # the verifier counts outside Python's lock
-        for entry, found in zip(chosen, pool.map(lambda entry: list(_entry_problems(entry, folder)), chosen), strict=True):
+        for entry, found in zip(
+            chosen, pool.map(lambda entry: list(_entry_problems(entry, folder)), chosen), strict=True
+        ):
             problems += [f"{entry.title}: {problem}" for problem in found]
     return LedgerCheck(len(chosen), tuple(problems), chain.head)
 

@@ -138,7 +138,9 @@ def _find_shape(
         sides: dict[str, list[str]] = {}
         for key in ("x", "y"):
             try:
-                places = [find_column(text, (None, release.name), (current.columns, table.columns)) for text in rule[key]]
+                places = [
+                    find_column(text, (None, release.name), (current.columns, table.columns)) for text in rule[key]
+                ]
             except InputError:
                 return None
             names += [place.column for place in places if place.table == 1 and place.column is not None]
