@@ -27,6 +27,7 @@ COMMANDS = (
     "init",
     "anonymize",
     "verify",
+    "keys",
     "risk",
     "chance",
     "query",

@@ -17,6 +17,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.policy import Policy
 from sfumato.previous import link_releases
 from sfumato.publish.promise import state_requirements
+from sfumato.publish.signing_key import SigningKey
 from sfumato.release import Release, prepare
 from sfumato.release.verification import promise_of
 from sfumato.verifier import Verdict, verify_table
@@ -50,8 +51,11 @@ class RecordedRelease:
                 )
         return [*warnings, *self.notes]
 
-    def save(self, folder: Path, *, force: bool = False) -> Entry:
-        """Write the release folder and record it: neither without the other, whatever happens in between."""
+    def save(self, folder: Path, *, force: bool = False, sign: str | Path | SigningKey | None = None) -> Entry:
+        """Write the release folder and record it: neither without the other, whatever happens in between.
+
+        `sign` is the private key, or its file, to sign it with, in place of the policy's.
+        """
         reserved: list[Entry] = []
 
         def reserve(stage: Path) -> None:
@@ -59,7 +63,7 @@ class RecordedRelease:
             reserved.append(self.ledger.reserve(stage, self.snapshot, name=self.name))
 
         try:
-            self.release.save(folder, force=force, before=reserve)
+            self.release.save(folder, force=force, before=reserve, sign=sign)
         except BaseException:
             if reserved:  # its folder has not appeared
                 self.ledger.withdraw(reserved[0].number)
