@@ -31,6 +31,7 @@ COMMANDS = (
     "init",
     "anonymize",
     "verify",
+    "keys",
     "risk",
     "chance",
     "query",
