@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from fuzz.case import FuzzCase
+from fuzz.commands import judge_commands
 from fuzz.oracle import Finding, Oracle
 from fuzz.policies import random_case
 from fuzz.published import PublishedFiles
@@ -43,11 +44,11 @@ def check_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
         release = prepare(case.data(folder), policy)
         release.save(folder / "release")
     except Infeasible as error:
-        return "infeasible", oracle.judge_infeasible(str(error))
+        return "infeasible", [*oracle.judge_infeasible(str(error)), *_judge_commands(case, folder, "infeasible", 0)]
     except NotVerified as error:
         return "crash", [Finding("not verified", str(error))]
     except InputError as error:
-        return "refused", oracle.judge_refusal(str(error))
+        return "refused", [*oracle.judge_refusal(str(error)), *_judge_commands(case, folder, "refused", 0)]
     except Exception as error:  # noqa: BLE001 - whatever else is raised is a finding
         place = [frame for frame in traceback.extract_tb(error.__traceback__) if "sfumato" in frame.filename][-1]
         where = f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
@@ -62,7 +63,14 @@ def check_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
         found += judge_tampering(case, folder / "release", folder / "tampered")
     if not found and case.seed % 3 == 0 and case.form != "anatomy":
         found += _judge_again(case, folder, policy, release)
+    if not found:
+        found += _judge_commands(case, folder, "release", release.rows)
     return "release", found
+
+
+def _judge_commands(case: FuzzCase, folder: Path, outcome: str, rows: int) -> list[Finding]:
+    """Commands import much and take their time: every fourth case is tried by them."""
+    return [] if case.seed % 4 else judge_commands(case, folder, outcome, rows)
 
 
 def _judge_again(case: FuzzCase, folder: Path, policy: Policy, release: Release) -> list[Finding]:
