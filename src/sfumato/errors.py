@@ -7,6 +7,7 @@
     │   ├── DataError                a table that cannot be read or used
     │   ├── PolicyError              a policy that does not say what to do
     │   ├── HierarchyError           a hierarchy that is not total, functional and nested
+    │   ├── UnreadableFile           a path that leads to no regular file that may be read
     │   └── OutputError              a place that cannot be written
     ├── Infeasible          exit 1   a requirement that no release of this table can meet
     ├── NotVerified         exit 1   files that do not keep their promise
@@ -51,6 +52,19 @@ class PolicyError(InputError):
 
 class HierarchyError(InputError):
     """A hierarchy that is not total, functional and nested."""
+
+
+class UnreadableFile(InputError):
+    """A path that leads to no regular file, to one that may not be read, or to one that is too large for what it is.
+
+    `fault` says which in a word: ``missing``, ``folder``, ``special``, ``forbidden``, ``large`` or ``failed``.
+    `reason` is the sentence without the name of the file and without the way out.
+    """
+
+    def __init__(self, name: str, fault: str, reason: str, way: str) -> None:
+        self.fault = fault
+        self.reason = reason
+        super().__init__(f"{name} {reason}; {way}")
 
 
 class OutputError(InputError):

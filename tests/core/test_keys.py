@@ -83,3 +83,17 @@ def test_narrow(width: int, kind: str) -> None:
     """Codes take as few bytes as their largest needs."""
     assert narrow_codes(np.array([0, width - 1]), width).dtype == kind
     assert narrow_codes(np.array([0, width - 1]), width).tolist() == [0, width - 1]
+
+
+@pytest.mark.parametrize("widths", [[3, 3], [1000, 6], [2**20, 2**20], [2**33, 2**33], [2**31] * 5])
+def test_no_tuples_at_all(widths: list[int]) -> None:
+    """Where there is nothing to count nothing is counted, however wide the columns are."""
+    none = np.zeros(0, dtype=np.int64)
+    packed = pack_tuples([none] * len(widths), widths)
+    for counted in (count_keys(packed), count_keys(packed, none)):
+        assert (counted.keys.tolist(), counted.counts.tolist()) == ([], [])
+    numbers, different = number_tuples(packed)
+    assert (numbers.tolist(), different) == ([], 0)
+    assert [part.tolist() for part in packed.unpack(packed.keys)] == [[]] * len(widths)
+    assert [part.tolist() for part in packed.unpack_codes(packed.keys)] == [[]] * len(widths)
+    assert has_key(packed, none).tolist() == []

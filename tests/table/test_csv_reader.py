@@ -194,7 +194,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, rules: Rules, monkeypatch: 
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "t.csv").write_text("a\n1\n")
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(DataError, match=r"t\.csv may not be read"):
         read_table(tmp_path / "t.csv", load(rules({"a": "quasi"})))
 

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import os
 import pickle
 import secrets
 import traceback
@@ -361,7 +362,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: _write(path, bytes(range(256)) * 17),
         "has more than 4,096 bytes, so it is no key; make one",
     ),
-    "folder": (lambda path: path.mkdir(), "is not a regular file; name one"),
+    "folder": (lambda path: path.mkdir(), "is a folder; name a file that holds the key"),
     "loop": (lambda path: path.symlink_to(path), "cannot be read: .*; name another"),
 }
 
@@ -389,11 +390,11 @@ def test_files_that_are_no_key_are_refused(runs: Runs, tmp_path: Path, fault: st
 def test_key_files_that_cannot_be_read(key: Path, monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
     """A key file that the system does not give out is one sentence."""
 
-    def denied(_: Path) -> bytes:
+    def denied(*_: object, **__: object) -> int:
         raise error
 
     policy = load(policy_of(key))
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(os, "open", denied)
     with pytest.raises(PolicyError, match=r"^columns\.person\.key: .*(may not be read; ask|Input/output error; name)"):
         prepare(visits(NAMES), policy)
 

@@ -4,7 +4,9 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from sfumato.errors import Infeasible, NotVerified
 from sfumato.publish.manifest import WrittenTable
 from sfumato.release import prepare
 from sfumato.release import write_release as writing
+from sfumato.split import common_values
 from sfumato.table.files import file_digest
 
 Rules = Callable[..., dict[str, Any]]
@@ -200,3 +203,83 @@ def test_trust_07_values_of_suppressed_rows_stay(rules: Rules, saves: Saves, kin
     assert json.loads((folder / "private" / "audit.json").read_text())["suppressed"]["rows"] == 1
     for path in (folder / "public").iterdir():
         assert b"lonely" not in path.read_bytes()
+
+
+PERSONS: dict[str, Callable[[Random, int], list[int | None]]] = {
+    "one row each": lambda _, rows: list(range(rows)),
+    "one row each but one": lambda _, rows: [0, *range(rows - 1)],
+    "pairs": lambda _, rows: [row // 2 for row in range(rows)],
+    "few": lambda draw, rows: [draw.randrange(max(rows // 9, 1)) for _ in range(rows)],
+    "unknown": lambda draw, rows: [draw.choice([None, row]) for row in range(rows)],
+    "one": lambda _, rows: [0] * rows,
+}
+"""Who the rows are about: nobody, somebody or everybody may have rows in several classes."""
+PERSONS_MODELS: list[dict[str, Any]] = [
+    {"model": "k-anonymity", "k": 3},
+    {"model": "distinct-l-diversity", "column": "illness", "l": 2},
+    {"model": "alpha-deassociation", "column": "illness", "alpha": 0.6},
+    {"model": "identity-k-anonymity", "k": 3},
+    {"model": "identity-kl-diversity", "column": "illness", "k": 2, "l": 2},
+    {"model": "identity-alpha-beta", "column": "illness", "alpha": 0.5, "beta": 0.7},
+]
+
+
+def _persons_case(draw: Random, persons: str, rows: int) -> pa.Table:
+    values = draw.choice([2, 3, 6, 40])
+    return pa.table(
+        {
+            "who": [None if who is None else f"person {who}" for who in PERSONS[persons](draw, rows)],
+            "age": [str(draw.randint(18, 80)) for _ in range(rows)],
+            "sex": [draw.choice("fm") for _ in range(rows)],
+            "illness": [f"illness {draw.randrange(values)}" for _ in range(rows)],
+        }
+    )
+
+
+@FORMS
+def test_trust_02_a_thousand_people_with_one_row_each(form: str, rules: Rules, saves: Saves) -> None:
+    """Nobody has rows in two classes, and the release, its report included, is made all the same."""
+    roles = {"who": "individual", "age": AGE, "sex": "quasi", "illness": "sensitive"}
+    table = pa.table(
+        {
+            "who": [f"person {row}" for row in range(1000)],
+            "age": [str(18 + row * 7 % 60) for row in range(1000)],
+            "sex": [("f", "m")[row * 3 % 5 % 2] for row in range(1000)],
+            "illness": [f"illness {row % 6}" for row in range(1000)],
+        }
+    )
+    folder = saves(table, rules(roles, k=3, publish={"form": form}))
+    assert sf.verify(folder).satisfied
+    assert "A person's bags together" not in unescape((folder / "private" / "report.html").read_text())
+
+
+@pytest.mark.slow
+@FORMS
+@pytest.mark.parametrize("persons", PERSONS)
+@pytest.mark.parametrize("rows", [1, 4, 30, 800])
+def test_trust_02_any_persons(form: str, persons: str, rows: int, rules: Rules, tmp_path: Path) -> None:
+    """Whoever the rows are about, a release of two tables is whole and verified, or there is none."""
+    draw, roles = Random(f"{form} {persons} {rows}"), {"who": "individual", "age": AGE, "sex": "quasi"}
+    for number, model in enumerate(PERSONS_MODELS):
+        search: dict[str, Any] = {"suppression": draw.choice([0.0, 0.5]), "seed": 1}
+        if form == "lossy-join":
+            search["name"] = draw.choice(["top-down", "mondrian", "bottom-up", "optimal"])
+            if search["name"] != "optimal":
+                search["keep_together"] = draw.choice([True, False])
+        policy = rules({**roles, "illness": "sensitive"}, privacy=[model], algorithm=search, publish={"form": form})
+        try:
+            release = sf.anonymize(_persons_case(draw, persons, rows), policy)
+        except Infeasible:
+            continue
+        folder = release.save(tmp_path / str(number))
+        assert sf.verify(folder).satisfied
+        several = _people_in_several_classes(folder)
+        assert common_values(release.encoded, release.recoding)["illness"].several_classes == several
+        report = unescape((folder / "private" / "report.html").read_text())
+        assert ("A person's bags together" in report) == (several > 0)
+
+
+def _people_in_several_classes(folder: Path) -> int:
+    nss = _read(folder, "nss")
+    classes = Counter(who for who, _ in set(zip(nss["who"], nss["class_id"], strict=True)))
+    return sum(number > 1 for number in classes.values())

@@ -1,15 +1,18 @@
 """``sfumato anonymize``: a policy in, a verified release out."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.errors import InputError
+from sfumato.errors import InputError, SfumatoError, Stopped
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from sfumato.ledger import RecordedRelease
     from sfumato.release import Release
 
 
@@ -29,7 +32,7 @@ def anonymize(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Make a release: the table of the policy, private by its requirements, verified, in a folder."""
-    from sfumato.cli.printing import progress, warn
+    from sfumato.cli.printing import progress
     from sfumato.policy import load
     from sfumato.publish.pseudonyms import check_key_apart
     from sfumato.release import prepare
@@ -43,37 +46,55 @@ def anonymize(
     if ledger is None and (population is not None or name is not None):
         raise InputError("--population and --name are for a ledger; give --ledger, or leave them out")
     with progress(rules.recoder, quiet=as_json) as bar:
+        made: Release | RecordedRelease
         if ledger is None:
-            release = prepare(None, rules, progress=bar)
-            release.save(out, force=force)
-            warnings = release.warnings
+            made = release = prepare(None, rules, progress=bar)
         else:
             from sfumato.ledger import Ledger, make_recorded_release
 
             called = out.resolve().name if name is None else name
-            recorded = make_recorded_release(
-                Ledger.open(ledger), rules, population=population, name=called, progress=bar
-            )
-            recorded.save(out, force=force)
-            release, warnings = recorded.release, recorded.warnings
-    show_release(release, out, as_json=as_json)
-    for sentence in warnings:
-        warn(sentence)
+            books = Ledger.open(ledger)
+            made = make_recorded_release(books, rules, population=population, name=called, progress=bar)
+            release = made.release
+        with tell_what_is_out(release, out):
+            made.save(out, force=force)
+    with tell_what_is_out(release, out):
+        show_release(release, out, made.warnings, as_json=as_json)
 
 
-def show_release(release: "Release", folder: Path, *, as_json: bool) -> None:
-    """Print where the release is, and what was promised, what holds and what it cost."""
-    from sfumato.cli.printing import console_of, findings_table, print_json
+@contextmanager
+def tell_what_is_out(release: "Release", folder: Path) -> Iterator[None]:
+    """Where something goes wrong although the release is out, say that it is out, and go on."""
+    from sfumato.cli.printing import warn
+
+    try:
+        yield
+    except BaseException as error:
+        if not release.is_out:
+            raise
+        if not isinstance(error, Exception):  # somebody stopped it
+            raise Stopped(
+                f"stopped, but the release is out: {folder} is whole and verified; a ledger counts it as published"
+            ) from None
+        why = str(error) if isinstance(error, SfumatoError) else type(error).__name__
+        warn(f"the release is out, but not all could be told of it ({why}); see {folder / 'private' / 'audit.json'}")
+
+
+def show_release(release: "Release", folder: Path, warnings: list[str], *, as_json: bool) -> None:
+    """Print where the release is, what was promised, what holds and what it cost; then warnings and mishaps."""
+    from sfumato.cli.printing import console_of, findings_table, print_json, warn
 
     if as_json:
         print_json(release_json(release, folder))
-        return
-    console = console_of()
-    console.print(findings_table(release.privacy))
-    console.print(_cost_table(release))
-    console.print(f"verified by a second implementation from the written files in {folder}", soft_wrap=True)
-    console.print(f"publish  {folder / 'public'}", soft_wrap=True)
-    console.print(f"keep     {folder / 'private'} (open {folder / 'private' / 'report.html'})", soft_wrap=True)
+    else:
+        console = console_of()
+        console.print(findings_table(release.privacy))
+        console.print(_cost_table(release))
+        console.print(f"verified by a second implementation from the written files in {folder}", soft_wrap=True)
+        console.print(f"publish  {folder / 'public'}", soft_wrap=True)
+        console.print(f"keep     {folder / 'private'} (open {folder / 'private' / 'report.html'})", soft_wrap=True)
+    for sentence in (*warnings, *release.mishaps):
+        warn(sentence)
 
 
 def release_json(release: "Release", folder: Path) -> dict[str, Any]:

@@ -11,8 +11,8 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
 ) -> None:
     """Publish a built-in hospital table: from raw rows to a verified release and its report."""
-    from sfumato.cli.anonymize import show_release
-    from sfumato.cli.printing import progress, warn
+    from sfumato.cli.anonymize import show_release, tell_what_is_out
+    from sfumato.cli.printing import progress
     from sfumato.datasets import hospital, hospital_policy
     from sfumato.policy import load
     from sfumato.release import prepare
@@ -22,7 +22,7 @@ def demo(
     rules = load(hospital_policy())
     with progress(rules.search.name, quiet=False) as bar:
         release = prepare(hospital(), rules, progress=bar)
-        release.save(out, force=force)
-    show_release(release, out, as_json=False)
-    for sentence in release.warnings:
-        warn(sentence)
+        with tell_what_is_out(release, out):
+            release.save(out, force=force)
+    with tell_what_is_out(release, out):
+        show_release(release, out, release.warnings, as_json=False)

@@ -7,6 +7,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
@@ -74,14 +75,70 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command; an error is one sentence on standard error, and never a traceback."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter is no reason to fail
+    output = _open_output()
     # Importing makes many objects and hardly a cycle: looking for cycles rarely starts a command 0.05 s sooner.
     gc.set_threshold(50_000)
     sys.unraisablehook = _raise_again
     signal.signal(signal.SIGTERM, _stop_in_order)
     signal.signal(signal.SIGINT, _stop_in_order)
-    sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
+    asked = sys.argv[1:] if arguments is None else arguments
+    sys.exit(_report_lost_output(_run(asked), asked, output))
+
+
+class LenientOutput(io.FileIO):
+    """Standard output that lets a command do its work to the end where nobody can take its words any more.
+
+    `error` is the first that writing met.
+    """
+
+    error: OSError | None = None
+
+    def write(self, data: Any) -> int | None:
+        """Write, until that fails for the first time."""
+        try:
+            return super().write(data) if self.error is None else len(data)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            self.error = error
+            return len(data)
+
+
+def _open_output() -> LenientOutput | None:
+    """Put a lenient output in the place of standard output; what is closed of the standard streams leads nowhere.
+
+    A stream that is closed would lend its number to the next file that is opened, and what is printed would go there.
+    Where somebody has put another output in its place already, that stays.
+    """
+    if sys.stdout is not sys.__stdout__:
+        return None
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+    output = LenientOutput(1, "wb", closefd=False)
+    known = sys.stdout if isinstance(sys.stdout, io.TextIOWrapper) else None
+    encoding, interactive = (None, False) if known is None else (known.encoding, known.line_buffering)
+    # a terminal that lacks a letter is no reason to fail
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(output), encoding, "replace", line_buffering=interactive)
+    if sys.stderr is None:
+        sys.stderr = io.TextIOWrapper(io.FileIO(2, "wb", closefd=False), errors="replace", write_through=True)
+    return output
+
+
+def _report_lost_output(code: int, arguments: Sequence[str], output: LenientOutput | None) -> int:
+    """Say that words were lost, but for a reader that left; the exit code is that of a release where one is out."""
+    if output is None:
+        return code
+    sys.stdout.flush()
+    if output.error is None or isinstance(output.error, BrokenPipeError) or code:
+        return code
+    why = f"could not be printed on standard output ({output.error.strerror})"
+    if arguments and arguments[0] in {"anonymize", "demo"} and "--help" not in arguments:
+        _print_sentence("warning", f"the release is out, but what it came to {why}; see its private/audit.json")
+        return code
+    return _print_error(f"the command did its work, but what it came to {why}; write to another place", 2)
 
 
 def _run(arguments: list[str]) -> int:
@@ -117,8 +174,13 @@ def _report_error(error: Exception) -> int:
 
 
 def _print_error(sentence: str, code: int) -> int:
-    print(f"error: {' '.join(sentence.split())}", file=sys.stderr)  # noqa: T201 - this is where errors go
+    _print_sentence("error", sentence)
     return code
+
+
+def _print_sentence(kind: str, sentence: str) -> None:
+    with suppress(OSError):  # the exit code says it where nobody takes the words
+        print(f"{kind}: {' '.join(sentence.split())}", file=sys.stderr)  # noqa: T201 - this is where errors go
 
 
 def _stopped() -> int:

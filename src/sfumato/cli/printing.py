@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -41,8 +41,9 @@ def progress(algorithm: str, *, quiet: bool, verb: str = "searching") -> Iterato
 
 
 def warn(sentence: str) -> None:
-    """One sentence on standard error that stops nothing."""
-    print(f"warning: {sentence}", file=sys.stderr)  # noqa: T201 - this is where warnings go
+    """One sentence on standard error that stops nothing, nor does it where nobody can take it."""
+    with suppress(OSError):
+        print(f"warning: {sentence}", file=sys.stderr)  # noqa: T201 - this is where warnings go
 
 
 def print_json(content: Mapping[str, Any]) -> None:

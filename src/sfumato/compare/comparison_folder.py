@@ -12,13 +12,16 @@ from typing import Any
 
 from sfumato.compare.comparison import Comparison, ParetoFront, RunFigures, RunOutcome
 from sfumato.compare.output_files import check_folder, write_folder
-from sfumato.errors import InputError
+from sfumato.core.regular_file import read_regular_file
+from sfumato.errors import InputError, UnreadableFile
 from sfumato.page.charts import ChartAxis, Series, scatter
 from sfumato.page.html import Markup, document, facts, join, note, paragraph, section, table, tag
 from sfumato.page.wording import keys, percent, plural
 from sfumato.policy.options import CUTS, FULL_DOMAIN, LOCAL
+from sfumato.policy.policy import read_policy_file
 
 _PAGE, _FIGURES = "compare.html", "compare.json"
+_LARGEST_FIGURES = 1 << 26
 
 _LOSSES = {
     "ncp": "loss (NCP)",
@@ -74,8 +77,8 @@ def read_line(folder: Path, number: int | None, policy: Path) -> tuple[RunOutcom
     """
     path = folder / _FIGURES
     try:
-        content = dict(json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError):
+        content = dict(json.loads(read_regular_file(path, most=_LARGEST_FIGURES, what="a comparison")))
+    except (UnreadableFile, ValueError, TypeError, RecursionError):
         raise InputError(f"{path} cannot be read as a comparison; name the folder that compare wrote") from None
     try:
         if content["policy_sha256"] != _sha256(policy):
@@ -106,7 +109,7 @@ def _find_line(content: Mapping[str, Any], number: int) -> RunOutcome:
 
 
 def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(read_policy_file(path)).hexdigest()
 
 
 # The page.

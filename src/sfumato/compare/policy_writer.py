@@ -17,7 +17,7 @@ from sfumato.compare.output_files import check_file, write_file
 from sfumato.compare.settings import KeyPath, change_document, find_settings, plan_runs
 from sfumato.errors import InputError, OutputError
 from sfumato.policy import Policy, load
-from sfumato.policy.policy import plain_tables
+from sfumato.policy.policy import plain_tables, read_policy_file
 from sfumato.policy.toml_text import dotted_key, find_line, write_toml, write_value
 
 _HIERARCHY_WORDS = ("suppress", "sets")
@@ -43,7 +43,7 @@ def chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: Path
     for key in run.dropped:
         del wanted["algorithm"][key]
     wanted = _move_paths(wanted, policy.parent, target.parent, data)
-    text = edit_toml(policy.read_bytes().decode("utf-8-sig"), wanted) or write_toml(wanted)
+    text = edit_toml(read_policy_file(policy).decode("utf-8-sig"), wanted) or write_toml(wanted)
     settings_text = ", ".join(part for part in (outcome.algorithm, outcome.settings_text) if part)
     text = f"# Chosen by sfumato compare: line {outcome.number} ({settings_text}).\n{text}"
     # Read once more as it will be read: what is written is a policy whose files are there.

@@ -119,7 +119,7 @@ def count_keys(packed: PackedTuples, weights: IntArray | None = None) -> KeyCoun
         ordered = np.sort(packed.keys.astype(np.uint32) if packed.span <= 1 << 32 else packed.keys)
         first = run_starts(ordered)
         return KeyCounts(ordered[first].astype(np.int64), np.diff(first, append=len(ordered)))
-    bits = int(weights.max()).bit_length()
+    bits = int(weights.max(initial=0)).bit_length()
     if packed.span << bits < _WORD:  # key and weight fit into one word, and words sort faster than pairs
         words = np.sort((packed.keys << bits) | weights)
         ordered, weights = words >> bits, words & ((1 << bits) - 1)
@@ -136,7 +136,7 @@ def number_tuples(packed: PackedTuples) -> tuple[IntArray, int]:
         present = np.zeros(packed.span, dtype=np.bool_)
         present[packed.keys] = True
         places = np.cumsum(present, dtype=np.int32)  # a table half as large is in the cache twice as often
-        return np.subtract(places.take(packed.keys), 1, dtype=np.int64), int(places[-1])
+        return np.subtract(places.take(packed.keys), 1, dtype=np.int64), int(places[-1]) if len(places) else 0
     known, numbers = np.unique(packed.keys, return_inverse=True)
     return numbers, len(known)
 

@@ -11,8 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.errors import HierarchyError, OutputError, PolicyError
+from sfumato.core.regular_file import read_regular_file
+from sfumato.errors import HierarchyError, OutputError, PolicyError, UnreadableFile
 from sfumato.hierarchy.hierarchy import ROOT, Branch, Hierarchy, Label, build, label_paths, ncp, refuse_values
+
+_LARGEST_FILE = 1 << 28
 
 _SEPARATORS = ",;\t"
 NumberedLine = tuple[int, list[str]]
@@ -184,12 +187,10 @@ def read_lines(path: Path) -> list[NumberedLine]:
 
 def _read_text(path: Path) -> str:
     try:
-        special = path.exists() and not path.is_file()
-        data = b"" if special else path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise PolicyError(f"{path.name} cannot be read: {getattr(error, 'strerror', error)}") from error
-    if special:
-        raise PolicyError(f"{path.name or 'it'} is a folder or a device, not a hierarchy file")
+        data = read_regular_file(path, most=_LARGEST_FILE, what="a hierarchy file")
+    except UnreadableFile as error:
+        reason = "cannot be read: No such file or directory" if error.fault == "missing" else error.reason
+        raise PolicyError(f"{path.name or 'it'} {reason}") from None
     save = "save it as UTF-8 text"
     if b"\0" in data:
         raise HierarchyError(f"{path.name} is not a text file: byte {data.index(0)} is NUL; {save}")

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import InputError
+from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
+from sfumato.errors import InputError, UnreadableFile
 from sfumato.ledger.event_chain import Event
 from sfumato.reading.release_reader import MANIFEST
 
@@ -53,8 +54,10 @@ class Entry:
     def manifest(self) -> dict[str, Any]:
         """Its manifest, from the stored copy."""
         try:
-            manifest: dict[str, Any] = json.loads((self.folder / "public" / MANIFEST).read_bytes())
-        except (OSError, ValueError):
+            manifest: dict[str, Any] = json.loads(
+                read_regular_file(self.folder / "public" / MANIFEST, most=LARGEST_MANIFEST, what="a manifest")
+            )
+        except (UnreadableFile, ValueError, RecursionError):
             raise InputError(
                 f"the ledger's copy of release '{self.name}' is damaged; see sfumato ledger check"
             ) from None

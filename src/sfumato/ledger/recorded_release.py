@@ -5,12 +5,13 @@ two of them do. So before a release appears, the intersection attack is tried on
 of the current table: whoever is left with fewer sensitive values than some of the releases has promised stops it.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sfumato.attack.intersect import intersect
-from sfumato.errors import Infeasible
+from sfumato.errors import Infeasible, OutputError, SfumatoError
 from sfumato.ledger.entries import Entry, PopulationSnapshot
 from sfumato.ledger.implied_requirements import JoinRequirements, promised_values, weakened_requirements
 from sfumato.ledger.ledger import Ledger
@@ -37,21 +38,14 @@ class RecordedRelease:
     @property
     def warnings(self) -> list[str]:
         """What the data holder should know, of the release and of what could not be asked of the join."""
-        warnings = list(self.release.warnings)
-        for entry in self.snapshot.entries:
-            if not entry.one_table:
-                warnings.append(
-                    f"{entry.title} is of two tables, and was not joined; sfumato attack intersect measures what both "
-                    "releases tell together"
-                )
-            elif weaker := weakened_requirements(entry):
-                warnings.append(
-                    f"of the promise of {entry.title}, the join was asked for less than {', '.join(weaker)} says"
-                )
-        return [*warnings, *self.notes]
+        return [*self.release.warnings, *join_warnings(self.snapshot.entries), *self.notes]
 
     def save(self, folder: Path, *, force: bool = False) -> Entry:
-        """Write the release folder and record it: neither without the other, whatever happens in between."""
+        """Write the release folder and record it: neither without the other, whatever happens in between.
+
+        An entry is withdrawn where the folder certainly did not appear, and only there. Where the folder is out and the
+        ledger cannot be told so, the entry goes on counting as published, and the release has a mishap more.
+        """
         reserved: list[Entry] = []
 
         def reserve(stage: Path) -> None:
@@ -60,11 +54,59 @@ class RecordedRelease:
 
         try:
             self.release.save(folder, force=force, before=reserve)
-        except BaseException:
-            if reserved:  # its folder has not appeared
-                self.ledger.withdraw(reserved[0].number)
+        except BaseException as error:
+            if reserved and not self.release.is_out:
+                self._withdraw(reserved[0], error)
             raise
-        return self.ledger.finish(reserved[0].number)
+        try:
+            return self.ledger.finish(reserved[0].number)
+        except SfumatoError as error:
+            why = str(error).partition(";")[0]
+            self.release.mishaps.append(
+                f"the release is out, but the ledger may not say yet that it appeared ({why}); it counts as published "
+                f"there: see sfumato ledger check {self.ledger.folder}, and finish it with sfumato ledger add "
+                f"{self.ledger.folder} {folder}"
+            )
+            return reserved[0]
+
+    def _withdraw(self, entry: Entry, error: BaseException) -> None:
+        """Take a reservation back; where the ledger refuses, the error that stopped the release says so as well."""
+        try:
+            self.ledger.withdraw(entry.number)
+        except SfumatoError as refusal:
+            if isinstance(error, Exception):
+                raise OutputError(
+                    f"{error}; besides, the ledger could not take back {entry.title}, which counts as published there "
+                    f"although it is not ({refusal})"
+                ) from None
+
+
+def join_warnings(entries: Sequence[Entry]) -> list[str]:
+    """Say of which earlier releases the join was asked for less than they promised, a sentence for all that are alike.
+
+    Nothing is said of what was asked in full.
+    """
+    apart = [entry for entry in entries if not entry.one_table]
+    weaker = defaultdict[str, list[Entry]](list)
+    for entry in entries:
+        if entry.one_table and (names := weakened_requirements(entry)):
+            weaker[", ".join(names)].append(entry)
+    warnings = [
+        f"of the promise of {_titles(some)}, the join was asked for less than {names} says"
+        for names, some in weaker.items()
+    ]
+    if apart:
+        told = "was not joined; sfumato attack intersect measures what both releases tell together"
+        if len(apart) > 1:
+            told = "none of them was joined; sfumato attack intersect measures what all releases tell together"
+        warnings.insert(0, f"{_titles(apart)} is of two tables, and {told}")
+    return warnings
+
+
+def _titles(entries: Sequence[Entry]) -> str:
+    """Name one release by its title, or count several."""
+    first, last = entries[0], entries[-1]
+    return first.title if len(entries) == 1 else f"each of {len(entries):,} releases ({first.title}, to {last.title})"
 
 
 def make_recorded_release(

@@ -18,7 +18,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from sfumato.errors import InputError, OutputError
+from sfumato.core.regular_file import open_regular_file
+from sfumato.errors import InputError, OutputError, UnreadableFile
 from sfumato.ledger.event_chain import PATIENCE
 from sfumato.release.folder import flush_to_disk
 
@@ -62,11 +63,11 @@ def store_copy(copies: Path, name: str, files: Mapping[str, CopySource]) -> None
 def file_sha256(path: Path) -> str | None:
     """Hash a plain file; ``None`` where there is none that can be read."""
     try:
-        if path.is_symlink() or not path.is_file():
+        if path.is_symlink():
             return None
-        with path.open("rb") as stream:
+        with open_regular_file(path) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError:
+    except (OSError, UnreadableFile):
         return None
 
 
@@ -86,9 +87,9 @@ def _open_source(content: bytes | Path) -> BinaryIO:
     if isinstance(content, bytes):
         return BytesIO(content)
     try:
-        return content.open("rb")
-    except OSError as error:
-        raise InputError(f"{content.name} cannot be read: {error.strerror}; run it again") from None
+        return open_regular_file(content)
+    except UnreadableFile as error:
+        raise InputError(f"{content.name} {error.reason}; run it again") from None
 
 
 @contextmanager

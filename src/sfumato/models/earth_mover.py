@@ -6,6 +6,7 @@ which bounds spare most.
 """
 
 import csv
+import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +18,13 @@ import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import Histogram, SensitiveDomain
+from sfumato.core.regular_file import read_regular_file
 from sfumato.core.segments import sum_by_group
-from sfumato.errors import PolicyError, listing
+from sfumato.errors import PolicyError, UnreadableFile, listing
 from sfumato.models.distances import Distance, LineDistance, TreeDistance, VariationalDistance, class_shares
 from sfumato.models.model import TOLERANCE
+
+_LARGEST_FILE = 1 << 28
 
 _SOLVED_LIMIT = 100_000  # distributions whose distance is remembered
 _POTENTIAL_LIMIT = 32  # potentials that are kept to bound with
@@ -51,16 +55,20 @@ class Costs:
         """Read a file of value,value,cost lines; a first line that ends in `cost` is a header."""
         pairs: dict[tuple[str, str], float] = {}
         try:
-            with (folder / name).open(encoding="utf-8-sig", newline="") as file:
-                for number, cells in enumerate(csv.reader(file), start=1):
-                    if not cells or (number == 1 and cells[-1].strip().lower() == "cost"):
-                        continue
-                    origin, target, cost = _read_cost_line(cells, f"{name}, line {number}")
-                    if pairs.setdefault((origin, target), cost) != cost:
-                        message = f"{name}, line {number}: a second cost for {origin},{target}"
-                        raise PolicyError(message, key="costs")
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise PolicyError(f"{name} cannot be read as costs ({error})", key="costs") from error
+            text = read_regular_file(folder / name, most=_LARGEST_FILE, what="a file of costs").decode("utf-8-sig")
+            for number, cells in enumerate(csv.reader(io.StringIO(text, newline="")), start=1):
+                if not cells or (number == 1 and cells[-1].strip().lower() == "cost"):
+                    continue
+                origin, target, cost = _read_cost_line(cells, f"{name}, line {number}")
+                if pairs.setdefault((origin, target), cost) != cost:
+                    message = f"{name}, line {number}: a second cost for {origin},{target}"
+                    raise PolicyError(message, key="costs")
+        except UnreadableFile as error:
+            raise PolicyError(f"{name} {error.reason}; name a file of value,value,cost lines", key="costs") from None
+        except UnicodeDecodeError as error:
+            raise PolicyError(f"{name} is not UTF-8 at byte {error.start}; save it as UTF-8", key="costs") from None
+        except csv.Error as error:
+            raise PolicyError(f"{name} cannot be read as costs ({error})", key="costs") from None
         return cls(pairs, name)
 
     def shortest_paths(self, values: Sequence[str | None]) -> FloatArray:

@@ -16,8 +16,9 @@ from typing import Any
 import duckdb
 
 from sfumato._version import __version__
+from sfumato.core.regular_file import read_regular_file
 from sfumato.datasets import adult_folder, adult_policy, synthetic_adult, synthetic_adult_policy
-from sfumato.errors import DataError, InputError
+from sfumato.errors import DataError, InputError, UnreadableFile
 from sfumato.papers.claims import Claim, Run
 from sfumato.papers.plots import Panel
 from sfumato.policy import load
@@ -153,6 +154,9 @@ def round_floats(value: Any) -> Any:
     return value
 
 
+_LARGEST_RUN = 1 << 26
+
+
 def results_file(name: str) -> str:
     """Name the file with the figures of an experiment."""
     return f"results-{name}.json"
@@ -178,8 +182,8 @@ def read_run(folder: Path, name: str) -> Run | None:
     if not path.exists():
         return None
     try:
-        run = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        run = json.loads(read_regular_file(path, most=_LARGEST_RUN, what="a file of results"))
+    except (UnreadableFile, ValueError, RecursionError):
         run = None
     if not isinstance(run, dict) or not {"cases", "date"} <= run.keys():
         raise DataError(f"{path} does not hold the results of an experiment; move it away, or use another --out")

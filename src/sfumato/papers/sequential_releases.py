@@ -23,10 +23,11 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from sfumato.datasets import synthetic_adult, synthetic_adult_policy
-from sfumato.errors import Infeasible
+from sfumato.errors import DataError, Infeasible, listing
 from sfumato.hierarchy.intervals import read_range
 from sfumato.papers.experiment import RowSource
 from sfumato.release import anonymize
+from sfumato.table.table import open_table_file
 
 # The tables of the two departments.
 
@@ -84,7 +85,7 @@ class Departments:
             hierarchies = {name: columns[name]["hierarchy"] if name in columns else "suppress" for name in names}
             return cls(make_up_people(source.made_up), hierarchies)
         paths = {name: _taxonomy_file(source.folder / "hierarchies", name) for name in names}
-        return cls(pyarrow.csv.read_csv(source.folder / "adult.csv"), paths)
+        return cls(_read_people(source.folder / "adult.csv"), paths)
 
     @property
     def lower_taxonomies(self) -> list[str]:
@@ -114,6 +115,19 @@ class Departments:
         with Path(self.hierarchies[column]).open(encoding="utf-8", newline="") as file:
             for line in csv.reader(file):
                 yield from ((label, tuple(line[level:])) for level, label in enumerate(line))
+
+
+def _read_people(path: Path) -> Any:
+    """Read the rows of the Adult census, with their types."""
+    needed = {*CATEGORICAL, *IMMIGRATION, *CONTINUOUS, CLASS, SPLIT}
+    try:
+        with open_table_file(path) as file:
+            people = pyarrow.csv.read_csv(file)
+    except (pa.ArrowInvalid, UnicodeDecodeError):
+        raise DataError(f"{path.name} cannot be read as CSV; make adult makes another") from None
+    if not needed <= set(people.column_names):
+        raise DataError(f"{path.name} lacks columns: {listing(sorted(needed - {*people.column_names}))}; make adult")
+    return people
 
 
 def _taxonomy_file(folder: Path, name: str) -> str:

@@ -16,7 +16,8 @@ from pathlib import Path, PurePath
 from typing import Self
 
 from sfumato import models
-from sfumato.errors import PolicyError
+from sfumato.core.regular_file import read_regular_file
+from sfumato.errors import PolicyError, UnreadableFile
 from sfumato.policy.columns import Column, Role, check_key_file, columns_with_role, read_columns
 from sfumato.policy.options import (
     AlgorithmOptions,
@@ -207,6 +208,9 @@ def load(policy: str | os.PathLike[str] | Mapping[str, object] | Policy) -> Poli
     raise PolicyError(f"a policy is the path of a TOML file or a dict of its tables, not {type_name}")
 
 
+_LARGEST_FILE = 1 << 24
+
+
 def _load_file(path: Path) -> Policy:
     text = _read_text(path)
     try:
@@ -228,18 +232,24 @@ def _load_file(path: Path) -> Policy:
     return policy
 
 
+def read_policy_file(path: Path) -> bytes:
+    """Read the bytes of a policy file; what is none is an error that says what it is."""
+    try:
+        return read_regular_file(path, most=_LARGEST_FILE, what="a policy")
+    except UnreadableFile as error:
+        match error.fault:
+            case "missing":
+                raise PolicyError(f"there is no policy file {path}") from None
+            case "folder":
+                raise PolicyError(f"{path} is a folder; give the policy file in it") from None
+        raise PolicyError(f"the policy file {describe_value(str(path))} {error.reason}; name another") from None
+
+
 def _read_text(path: Path) -> str:
     try:
-        text = path.read_bytes().decode("utf-8-sig")  # some editors begin a file with a byte order mark
+        text = read_policy_file(path).decode("utf-8-sig")  # some editors begin a file with a byte order mark
     except UnicodeDecodeError:
         raise PolicyError(f"{path} is not UTF-8 text; save the policy as a TOML file in UTF-8") from None
-    except FileNotFoundError:
-        raise PolicyError(f"there is no policy file {path}") from None
-    except IsADirectoryError:
-        raise PolicyError(f"{path} is a folder; give the policy file in it") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise PolicyError(f"the policy file {describe_value(str(path))} cannot be read: {reason}") from None
     if "\0" in text:
         raise PolicyError(f"{path} is a binary file; a policy is a TOML file in UTF-8")
     return text

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
 from sfumato.encode import CodedColumn, EncodedTable, encode_column
-from sfumato.errors import DataError, PolicyError, did_you_mean, listing
+from sfumato.errors import DataError, PolicyError, UnreadableFile, did_you_mean, listing
 from sfumato.hierarchy import Spec
 from sfumato.hierarchy.hierarchy import Label
 from sfumato.models import ROW, Linkage
@@ -263,11 +264,14 @@ def read_earlier_release(previous: PreviousRelease, source: DataSource) -> Earli
 def _null_by_manifest(path: Path) -> tuple[str, ...] | None:
     """Give the text that is NULL in a table that one of our own manifests describes; nothing for other tables."""
     try:
-        manifest = json.loads((path.parent / "manifest.json").read_text(encoding="utf-8"))
+        manifest = json.loads(
+            read_regular_file(path.parent / "manifest.json", most=LARGEST_MANIFEST, what="a manifest")
+        )
         described, rules = path.name in manifest["files"], manifest["csv"]
-    except (OSError, ValueError, KeyError, TypeError):
+        null = rules.get("null")
+    except (UnreadableFile, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return (str(rules["null"]),) if described and isinstance(rules.get("null"), str) else None
+    return (null,) if described and isinstance(null, str) else None
 
 
 def _policy_for_all(names: list[str], source: DataSource) -> Policy:

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from sfumato.core.arrays import Codes, narrow_codes
 from sfumato.core.arrow import arrow_texts, numpy_numbers
 from sfumato.core.keys import count_keys, pack_tuples
-from sfumato.errors import DataError
+from sfumato.core.regular_file import open_regular_file
+from sfumato.errors import DataError, UnreadableFile
 from sfumato.policy import DataSource, Policy, load
 from sfumato.profile.column_facts import ColumnFacts, describe_column, describe_unreadable_column
 from sfumato.profile.column_values import ColumnValues
@@ -119,11 +120,11 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 def _find_encoding(path: Path) -> str | None:
     """Find the encoding of a text file that is not UTF-8; ``None`` where it is, or where the file is something else."""
-    with suppress(OSError):
-        if not path.is_file() or not path.stat().st_size or file_format(path).name != "CSV":
-            return None
-        with path.open("rb") as file:
+    with suppress(OSError, UnreadableFile):  # the reader will say so
+        with open_regular_file(path) as file:
             mark = file.read(2)
+        if not mark or file_format(path).name != "CSV":
+            return None
         if mark in _UTF16_MARKS:
             return "utf-16"
         if find_wrong_byte(path, "utf-8") is None:

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sfumato.errors import OutputError
+from sfumato.errors import OutputError, PolicyError
+from sfumato.policy.policy import read_policy_file
 from sfumato.profile.proposal import Proposal, hierarchies_folder
 from sfumato.release.folder import clear_leftovers
 
@@ -58,8 +59,8 @@ def check_destination(path: Path, *, force: bool, source: Path | None = None) ->
 
 def _is_policy(path: Path) -> bool:
     try:
-        return path.is_file() and "columns" in tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError):
+        return "columns" in tomllib.loads(read_policy_file(path).decode("utf-8-sig"))
+    except (PolicyError, ValueError, RecursionError):
         return False
 
 

@@ -14,8 +14,9 @@ from typing import NoReturn
 import pyarrow as pa
 
 from sfumato.core.randomness import Randomness
+from sfumato.core.regular_file import read_regular_file
 from sfumato.encode import CodedColumn
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, UnreadableFile
 from sfumato.policy import Policy
 from sfumato.policy.columns import check_key_file
 from sfumato.policy.toml_text import dotted_key
@@ -172,25 +173,22 @@ def _key_file(policy: Policy) -> tuple[str, Path] | None:
 
 def _read_file(key: str, path: Path) -> bytes:
     try:
-        _check_file(key, path)
-        return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        way = f"check the path, or make a key with {_MAKE}: under a new one persons get other pseudonyms than before"
-        raise _refusal(key, f"there is no file {path}", way) from None
-    except PermissionError:
-        raise _refusal(key, f"{path} may not be read", "ask for permission to read it") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no file can have that name"
-        raise _refusal(key, f"{str(path)!r} cannot be read: {reason}", "name another") from None
-
-
-def _check_file(key: str, path: Path) -> None:
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):  # a pipe or a device may never end
-        raise _refusal(key, f"{path} is not a regular file", "name one that holds the key")
-    if status.st_size > _LARGEST_FILE:
-        why = f"{path} has more than {_LARGEST_FILE:,} bytes, so it is no key"
-        raise _refusal(key, why, f"make one with {_MAKE}")
+        return read_regular_file(path, most=_LARGEST_FILE, what="a key")
+    except UnreadableFile as error:
+        match error.fault:
+            case "missing":
+                way = f"check the path, or make a key with {_MAKE}"
+                raise _refusal(
+                    key, f"there is no file {path}", f"{way}: under a new one persons get other pseudonyms than before"
+                ) from None
+            case "forbidden":
+                raise _refusal(key, f"{path} may not be read", "ask for permission to read it") from None
+            case "large":
+                why = f"{path} has more than {_LARGEST_FILE:,} bytes, so it is no key"
+                raise _refusal(key, why, f"make one with {_MAKE}") from None
+            case "failed":
+                raise _refusal(key, f"{str(path)!r} {error.reason}", "name another") from None
+        raise _refusal(key, f"{path} {error.reason}", "name a file that holds the key") from None
 
 
 def _refusal(key: str, why: str, way: str) -> PolicyError:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import DataError, InputError
+from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
+from sfumato.errors import DataError, InputError, UnreadableFile
 from sfumato.labels.data_dictionary import Entry, is_valid_entry
 
 MANIFEST = "manifest.json"
@@ -66,8 +67,10 @@ def read_manifest(folder: str | Path) -> ReleaseManifest:
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder} is not a release folder; name the folder that anonymize wrote")
+    if (folder / "public").is_symlink():
+        raise DataError("public is a link to another place; a release holds its files itself")
     public = folder / "public" if (folder / "public").is_dir() else folder
-    if not (public / MANIFEST).is_file():
+    if not (public / MANIFEST).exists():
         raise InputError(f"{folder} has no manifest.json; name the folder that anonymize wrote")
     manifest = _read_json(public / MANIFEST)
     form = manifest.get("form", "generalized")
@@ -103,8 +106,9 @@ def find_release_folder(path: Path) -> Path | None:
 def read_audited_policy(manifest: ReleaseManifest) -> Mapping[str, Any]:
     """Read the policy that a release was made with from its private audit; empty where there is none to read."""
     try:
-        audit = json.loads((manifest.folder.parent / "private" / AUDIT).read_bytes())
-    except (OSError, ValueError, RecursionError):
+        path = manifest.folder.parent / "private" / AUDIT
+        audit = json.loads(read_regular_file(path, most=LARGEST_MANIFEST, what="an audit"))
+    except (UnreadableFile, ValueError, RecursionError):
         return {}
     policy = audit.get("policy") if isinstance(audit, dict) else None
     return policy if isinstance(policy, dict) else {}
@@ -122,9 +126,9 @@ def promised_k(requirements: Iterable[Any]) -> int | None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_bytes())
-    except OSError as error:
-        raise DataError(f"{path.name} cannot be read: {error.strerror}") from None
+        content = json.loads(read_regular_file(path, most=LARGEST_MANIFEST, what="a manifest"))
+    except UnreadableFile as error:
+        raise DataError(f"{path.name} {error.reason}; it was changed after publication") from None
     except (ValueError, RecursionError):
         raise DataError(f"{path.name} is not JSON; it was changed after publication") from None
     if not isinstance(content, dict):

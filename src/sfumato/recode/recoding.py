@@ -4,7 +4,7 @@ A recoding says which rows are published and under which label each of their qua
 algorithms end with one; what publishes, measures, attacks or describes a table starts from it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,8 +23,9 @@ Progress = Callable[[int, int], None]
 class Labels:
     """One quasi-identifier as it is published: a label code per row, and the label of each code.
 
-    `loss` is the NCP of each label and `climbed` the number of levels between it and the values; `level` is the level
-    of all labels, or ``None`` where they are of several.
+    Rows whose labels read the same have the same code: they are in one class, whatever led to the label. `loss` is the
+    NCP of each label and `climbed` the number of levels between it and the values; `level` is the level of all labels,
+    or ``None`` where they are of several.
     """
 
     codes: Codes
@@ -93,6 +94,21 @@ class Recoding:
         class_of = np.full(len(labels[0].codes), -1)
         class_of[rows] = number_tuples(packed)[0]
         return class_of
+
+
+def number_texts(texts: Sequence[str | None]) -> tuple[IntArray, IntArray]:
+    """Number texts so that equal ones have one number: int[texts] the number of each, int[numbers] where it is first.
+
+    Whoever makes labels from something else than a level (ranges, nodes of a cut) numbers them by what they say, since
+    that is what a reader counts by.
+
+    >>> numbers, first = number_texts(["<20", "*", None, "*"])
+    >>> numbers.tolist(), first.tolist()
+    ([0, 1, 2, 1], [0, 1, 2])
+    """
+    first = {text: place for place, text in reversed(list(enumerate(texts)))}
+    places = np.array(sorted(first.values()), dtype=np.int64)
+    return np.searchsorted(places, np.array([first[text] for text in texts], dtype=np.int64)), places
 
 
 def labels_at(attribute: QuasiIdentifier, level: int) -> Labels:

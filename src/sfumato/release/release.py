@@ -11,6 +11,7 @@ from sfumato.policy import Policy
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable, table_layout
 from sfumato.recode import Recoding
+from sfumato.release.folder import Stage
 from sfumato.release.verification import verify_publication
 from sfumato.release.warnings import release_warnings
 from sfumato.release.write_release import write_release
@@ -32,13 +33,16 @@ class Release:
     `table`, or `nss` and `ss` where the form is of two tables, are of the kind that came in. Nobody gets to see them
     before the verifier has passed them: it looks at the tables in memory when they are first asked for, unless it has
     spoken already, and at the files when a release is saved. `publication` holds the published tables with the table,
-    policy and recoding that they came from; `seconds` says how long each step took.
+    policy and recoding that they came from; `seconds` says how long each step took. `mishaps` are what went wrong after
+    its folder had appeared, a sentence each: none of it takes the release back.
     """
 
     def __init__(self, publication: Publication, verdict: Verdict | None = None) -> None:
         self.publication = publication
         self.assessment = Assessment(publication)
         self.seconds = dict(publication.seconds)
+        self.mishaps: list[str] = []
+        self._stages: list[Stage] = []
         self._verdict = verdict
         self._attacks: Attacks | None = None
 
@@ -123,6 +127,11 @@ class Release:
         return release_warnings(self.publication, self.persons)
 
     @property
+    def is_out(self) -> bool:
+        """Whether its folder has appeared, however `save` ended; only what certainly did not appear is not out."""
+        return any(stage.is_out for stage in self._stages)
+
+    @property
     def rows(self) -> int:
         """Published rows."""
         return self.publication.rows
@@ -175,8 +184,17 @@ class Release:
     def save(self, folder: str | Path, *, force: bool = False, before: Callable[[Path], object] | None = None) -> Path:
         """Write the release folder: whole and verified, or not at all.
 
-        `before` is called with the complete folder before it appears under its name, and may still refuse it.
+        `before` is called with the complete folder before it appears under its name, and may still refuse it. What goes
+        wrong once it has appeared is not raised: it is added to `mishaps`.
         """
         target = Path(folder)
-        self._verdict, self._attacks = write_release(self.assessment, target, self.seconds, force=force, before=before)
+        self._stages = []
+
+        def look_at(stage: Stage) -> None:
+            if before is not None:
+                before(stage.path)
+            self._stages.append(stage)
+
+        self._verdict, self._attacks = write_release(self.assessment, target, self.seconds, force=force, before=look_at)
+        self.mishaps += [f"the release is out, but {mishap}" for stage in self._stages for mishap in stage.mishaps]
         return target

@@ -14,7 +14,7 @@ from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.release.audit import audit_findings, draft_audit
-from sfumato.release.folder import flush_to_disk, staged
+from sfumato.release.folder import Stage, flush_to_disk, staged
 from sfumato.release.timing import timed
 from sfumato.release.verification import require_passed
 from sfumato.release.warnings import release_warnings
@@ -35,12 +35,12 @@ def write_release(
     seconds: dict[str, float],
     *,
     force: bool = False,
-    before: Callable[[Path], object] | None = None,
+    before: Callable[[Stage], object],
 ) -> "tuple[Verdict, Attacks]":
     """Write a release folder, whole and verified, or nothing; return what verifier and attacks found in the files.
 
-    `before` is called with the complete folder before it appears under its name, and may still refuse it. The time that
-    writing and verifying take is added to `seconds`.
+    `before` is called when the folder is complete, before it appears under its name, and may still refuse it. The time
+    that writing and verifying take is added to `seconds`.
 
     Raises:
         NotVerified: the verifier does not pass what was written.
@@ -48,7 +48,8 @@ def write_release(
     """
     publication = assessment.publication
     check_key_apart(publication.policy, target)
-    with staged(target, force=force) as stage, ThreadPoolExecutor(2) as pool:
+    with staged(target, force=force) as hidden, ThreadPoolExecutor(2) as pool:
+        stage = hidden.path
         # attacks are tried and figures worked out by the way: writing and verifying leave a processor idle
         measuring = pool.submit(_attacks_and_figures, assessment)
         public, private = stage / "public", stage / "private"
@@ -77,8 +78,7 @@ def write_release(
         require_passed(verify_accounts(stage, verdict))
         for flushed in flushing:
             flushed.result()
-        if before is not None:
-            before(stage)
+        before(hidden)
     return verdict, attacks
 
 

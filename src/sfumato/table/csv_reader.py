@@ -22,7 +22,7 @@ import pyarrow.csv as arrow_csv
 
 from sfumato.errors import DataError
 from sfumato.policy import DataSource, Policy, Role
-from sfumato.table.table import no_rows_error
+from sfumato.table.table import no_rows_error, open_table_file
 
 _BLOCK = 1 << 24
 _BEGINNING = 1 << 23
@@ -40,7 +40,8 @@ def read_csv(path: Path, policy: Policy, columns: list[str]) -> Any:
     options = _arrow_options(path, policy, head, columns)
     while True:
         try:
-            return arrow_csv.read_csv(path, **options).unify_dictionaries()
+            with open_table_file(path) as file:
+                return arrow_csv.read_csv(file, **options).unify_dictionaries()
         except pa.ArrowInvalid as error:
             if "straddling" not in str(error) or options["read_options"].block_size >= _LONGEST_RECORD:
                 raise _explain_failure(path, policy.source.encoding, head, options, error) from None
@@ -53,7 +54,7 @@ def read_first_csv_records(path: Path, policy: Policy, columns: list[str]) -> An
     """Read the records in the first few megabytes, as far as they are whole; records of another width are skipped."""
     options = _arrow_options(path, policy, read_csv_head(path, policy.source), columns)
     options["parse_options"].invalid_row_handler = lambda _: "skip"
-    with path.open("rb") as file:
+    with open_table_file(path) as file:
         content = file.read(_BEGINNING)
     whole = content.rpartition(b"\n")[0] if len(content) == _BEGINNING else content
     return arrow_csv.read_csv(pa.BufferReader(whole), **options)
@@ -99,8 +100,8 @@ def _explain_failure(
     # Only a pass in one thread knows the number of a bad record.
     options["read_options"].use_threads = False
     options["parse_options"].invalid_row_handler = note
-    with suppress(pa.ArrowInvalid):
-        arrow_csv.read_csv(path, **options)
+    with suppress(pa.ArrowInvalid), open_table_file(path) as file:
+        arrow_csv.read_csv(file, **options)
     if not bad:
         return DataError(
             f"{path.name} cannot be read as CSV with the separator {head.separator!r}; "
@@ -176,7 +177,7 @@ def _read_beginning(path: Path, encoding: str) -> tuple[str, bool]:
     """Read the first records as text, more and more of the file until a line ends; also tells whether that is all."""
     size = _HEAD
     while True:
-        with path.open("rb") as file:
+        with open_table_file(path) as file:
             raw = file.read(size)
         if not _is_wide(encoding) and raw.startswith(_UTF16_MARKS):
             raise DataError(f'{path.name} is UTF-16; save it as UTF-8, or say encoding = "utf-16" in [data]')
@@ -203,7 +204,7 @@ def check_quotes(path: Path, separator: str) -> bool:
     Readers forgive a quote that is never closed, and text after a closing one; either swallows the rows up to the next
     quote without a word. Both are refused here, by line.
     """
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with open_table_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         if content.find(b'"') < 0:
             return False
         start = len(codecs.BOM_UTF8) if content[:3] == codecs.BOM_UTF8 else 0
@@ -252,7 +253,7 @@ def find_wrong_byte(path: Path, encoding: str) -> DataError | None:
     """Find the first byte that is not in the encoding, and say so; ``None`` where all are."""
     line, offset = 1, 0
     decoder = _decoder(encoding)
-    with path.open("rb") as file:
+    with open_table_file(path) as file:
         while True:
             chunk = file.read(_CHUNK)
             try:

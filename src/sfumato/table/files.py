@@ -18,14 +18,21 @@ from sfumato.policy import DataSource, Policy, Role
 from sfumato.table.csv_reader import csv_schema, read_csv, read_first_csv_records
 from sfumato.table.frames import first_frame_rows, frame_to_arrow
 from sfumato.table.json_lines import json_lines_schema, read_first_json_objects, read_json_lines
-from sfumato.table.table import Table, cast_text_views, check_columns, check_rows, check_types, columns_to_read
+from sfumato.table.table import (
+    Table,
+    cast_text_views,
+    check_columns,
+    check_rows,
+    check_types,
+    columns_to_read,
+    open_table_file,
+)
 
 _DAMAGED = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
 def read_table(path: Path, policy: Policy) -> Table:
     """Read the table in a file, with the columns that a policy publishes or looks at."""
-    _check_file(path)
     kind = file_format(path)
     schema, names = _read_schema(path, kind, policy.source)
     check_columns(names, policy)
@@ -42,33 +49,13 @@ def read_table(path: Path, policy: Policy) -> Table:
 
 def column_names(path: Path, source: DataSource) -> list[str]:
     """Read the names of a file's columns, for those who have no policy for it yet."""
-    _check_file(path)
     return _read_schema(path, file_format(path), source)[1]
 
 
 def file_digest(path: Path) -> str:
     """Compute the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
+    with open_table_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _check_file(path: Path) -> None:
-    name = path.name or str(path)
-    try:
-        if path.is_dir():
-            raise DataError(f"{name} is a folder; name a file")
-        if not path.exists():
-            raise DataError(f"{name} does not exist; check [data] source, or the path on the command line")
-        if not path.is_file():  # a pipe or a device may never end
-            raise DataError(f"{name} is not a regular file; save the table in one")
-        with path.open("rb") as file:
-            empty = not file.read(1)
-    except PermissionError:
-        raise DataError(f"{name} may not be read; ask for permission to read it") from None
-    except OSError as error:
-        raise DataError(f"{name} cannot be read: {error.strerror}") from None
-    if empty:
-        raise DataError(f"{name} is empty; a table needs a header and rows")
 
 
 def _read_schema(path: Path, kind: "FileFormat", source: DataSource) -> tuple[Any, list[str]]:
@@ -109,8 +96,10 @@ class FileFormat:
 
 def file_format(path: Path) -> FileFormat:
     """Tell the format of a file by its first bytes where they tell, else by its name."""
-    with path.open("rb") as file:
+    with open_table_file(path) as file:
         head = file.read(8)
+    if not head:
+        raise DataError(f"{path.name} is empty; a table needs a header and rows")
     suffix = path.suffix.lower()
     if head.startswith(b"PAR1") or suffix in {".parquet", ".pq"}:
         return FileFormat("Parquet", _parquet_schema, _read_parquet, _read_first_parquet_rows)
@@ -131,37 +120,39 @@ def file_format(path: Path) -> FileFormat:
 def _parquet_schema(path: Path, _: DataSource) -> Any:
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where a Parquet file is read
 
-    return pq.read_schema(path)
+    with open_table_file(path) as file:
+        return pq.read_schema(file)
 
 
 def _read_parquet(path: Path, policy: Policy, columns: list[str]) -> Any:
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where a Parquet file is read
 
-    schema = pq.read_schema(path)
-    text = [name for name in columns if pa.types.is_string(schema.field(name).type)]
-    coded = [name for name in text if policy.columns[name].role is not Role.PLAIN]
-    # without partitioning: a folder called sex=f on the way to the file is not a column
-    return pq.read_table(path, columns=columns, read_dictionary=coded, partitioning=None)
+    with open_table_file(path) as file:
+        schema = pq.read_schema(file)
+        text = [name for name in columns if pa.types.is_string(schema.field(name).type)]
+        coded = [name for name in text if policy.columns[name].role is not Role.PLAIN]
+        return pq.read_table(file, columns=columns, read_dictionary=coded, partitioning=None)
 
 
 def _read_first_parquet_rows(path: Path, _: Policy, columns: list[str]) -> Any:
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where a Parquet file is read
 
-    with pq.ParquetFile(path) as file:
+    with open_table_file(path) as content, pq.ParquetFile(content) as file:
         return pa.Table.from_batches([next(file.iter_batches(_FIRST_PARQUET_ROWS, columns=columns))])
 
 
 def _feather_schema(path: Path, _: DataSource) -> Any:
     from pyarrow import ipc  # noqa: PLC0415 - only where a Feather file is read
 
-    with path.open("rb") as file:
+    with open_table_file(path) as file:
         return ipc.open_file(file).schema
 
 
 def _read_feather(path: Path, _: Policy, columns: list[str]) -> Any:
     from pyarrow import feather  # noqa: PLC0415 - only where a Feather file is read
 
-    return feather.read_table(path, columns=columns)
+    with open_table_file(path) as file:
+        return feather.read_table(file, columns=columns)
 
 
 # Identifiers that repeat: rows that seem to be one person's, in a table whose policy takes each for another's.

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sfumato.errors import DataError
 from sfumato.policy import DataSource, Policy
+from sfumato.table.table import open_table_file
 
 _BLOCK = 1 << 22
 _BEGINNING = 1 << 23
@@ -34,7 +35,7 @@ def read_first_json_objects(path: Path, _: Policy, columns: list[str]) -> Any:
     """Read the objects in the first few megabytes of a file that has been read as a whole before."""
     from pyarrow import json as arrow_json  # noqa: PLC0415 - only where a JSON file is read
 
-    with path.open("rb") as file:
+    with open_table_file(path) as file:
         content = file.read(_BEGINNING)
     whole = content.rpartition(b"\n")[0] if len(content) == _BEGINNING else content
     return arrow_json.read_json(pa.BufferReader(whole)).select(columns)
@@ -42,7 +43,7 @@ def read_first_json_objects(path: Path, _: Policy, columns: list[str]) -> Any:
 
 def _read_objects(path: Path) -> Any:
     """Read a file, a second time where Arrow took text for dates: these columns are declared as text then."""
-    with path.open("rb") as file:
+    with open_table_file(path) as file:
         if file.read(4096).lstrip().startswith(b"["):
             raise DataError(f"{path.name} is a JSON array; write one object per line (JSON Lines)")
     _check_depth(path)
@@ -61,7 +62,7 @@ def _read_objects(path: Path) -> Any:
 
 def _check_depth(path: Path) -> None:
     """Refuse nesting that would exhaust the parser's stack; a table has none."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with open_table_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         if not _NESTED.search(content):
             return
         depth = 0
@@ -82,11 +83,12 @@ def _parse(path: Path, schema: Any) -> Any:
     block = _BLOCK
     while True:
         try:
-            return arrow_json.read_json(
-                path,
-                read_options=arrow_json.ReadOptions(block_size=block),
-                parse_options=arrow_json.ParseOptions(explicit_schema=schema),
-            )
+            with open_table_file(path) as file:
+                return arrow_json.read_json(
+                    file,
+                    read_options=arrow_json.ReadOptions(block_size=block),
+                    parse_options=arrow_json.ParseOptions(explicit_schema=schema),
+                )
         except pa.ArrowInvalid as error:
             if "straddling" not in str(error) or block >= _LONGEST:
                 raise _explain_failure(path) or error from None
@@ -96,7 +98,7 @@ def _parse(path: Path, schema: Any) -> Any:
 def _explain_failure(path: Path) -> DataError | None:
     """Say what is wrong, by line: Arrow counts from the start of a block and may quote what it read."""
     types: dict[str, str] = {}
-    with path.open("rb") as file:
+    with open_table_file(path) as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from sfumato.errors import DataError, did_you_mean, listing
+from sfumato.core.regular_file import open_regular_file
+from sfumato.errors import DataError, UnreadableFile, did_you_mean, listing
 from sfumato.policy import Policy, Role
 
 
@@ -33,6 +35,21 @@ class Table:
     def type_of(self, name: str) -> Any:
         """Look up the Arrow type that a column has in the source."""
         return (self.schema or self.arrow.schema).field(name).type
+
+
+def open_table_file(path: Path) -> BufferedReader:
+    """Open the file of a table; what is no regular file that may be read is refused."""
+    try:
+        return open_regular_file(path)
+    except UnreadableFile as error:
+        ways = {
+            "missing": "check [data] source, or the path on the command line",
+            "folder": "name a file",
+            "special": "save the table in one",
+            "forbidden": "ask for permission to read it",
+        }
+        way = ways.get(error.fault, "name another file")
+        raise DataError(f"{path.name or path} {error.reason}; {way}") from None
 
 
 def columns_to_read(policy: Policy, names: list[str]) -> list[str]:

@@ -4,14 +4,18 @@ Of the form ``generalized`` there is one table. Of the forms ``lossy-join`` and 
 lossy join, Section 5): NSS with what is not sensitive, the class id last, and SS with the class id first, or one SS for
 each sensitive column.
 
-Anybody may have changed the folder. So a file is read only if it is a plain file in the folder itself, and whatever is
-wrong is a sentence, never a traceback.
+Anybody may have changed the folder. So a file is read only if it is a plain file in the folder itself, it is opened
+without waiting for anybody who might write into it, and whatever is wrong is a sentence, never a traceback.
 """
 
+import errno
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +28,24 @@ SUMMARY = "summary.html"
 """The page that may be beside the tables."""
 
 FORMATS = frozenset({".csv", ".parquet"})
+LARGEST_ACCOUNT = 1 << 27
+"""Bytes of a manifest or an audit: a million labels take less."""
 CHANGED = "it was changed after publication, or is of another version"
 
 # Reading
 
 
 def public_folder(folder: Path) -> Path:
-    """Find the public part of a release; `folder` is the release, or the public part itself."""
+    """Find the public part of a release; `folder` is the release, or the public part itself.
+
+    `folder` may be a link, but no part of a release is one.
+    """
     if not folder.is_dir():
         raise InputError(f"{folder} is not a release folder; name the folder that anonymize wrote")
-    return folder / "public" if (folder / "public").is_dir() else folder
+    public = folder / "public"
+    if public.is_symlink():
+        raise NotVerified("public is a link to another place; a release holds its files itself")
+    return public if public.is_dir() else folder
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -49,16 +61,38 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def read_audit(public: Path) -> dict[str, Any]:
     """Read the private account beside a public folder; it is empty where there is none."""
-    path = public.resolve().parent / "private" / "audit.json"
-    return read_json(path) if path.exists() else {}
+    private = public.resolve().parent / "private"
+    if private.is_symlink():
+        raise NotVerified("private is a link to another place; a release holds its files itself")
+    path = private / "audit.json"
+    return read_json(path) if path.is_symlink() or path.exists() else {}
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a plain file of the release."""
+    """Read a manifest or an audit, a plain file of the release, as a whole."""
+    _require_plain(path)
     try:
-        return _require_plain(path).read_bytes()
+        with open_without_waiting(path) as stream:
+            content = stream.read(LARGEST_ACCOUNT + 1)
     except OSError as error:
         raise NotVerified(f"{path.name} cannot be read: {error.strerror}") from None
+    if len(content) > LARGEST_ACCOUNT:
+        raise NotVerified(f"{path.name} has more than {LARGEST_ACCOUNT >> 20} MB, which no release has; it was changed")
+    return content
+
+
+def open_without_waiting(path: Path) -> BufferedReader:
+    """Open a regular file; to open a pipe would wait for somebody who writes into it, and a device may never end.
+
+    >>> open_without_waiting(Path("/dev/zero"))
+    Traceback (most recent call last):
+    OSError: [Errno 22] it is a pipe, a socket or a device
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is a pipe, a socket or a device")
+    return os.fdopen(descriptor, "rb")
 
 
 def table_path(public: Path, name: str) -> Path:
@@ -87,7 +121,9 @@ def _require_plain(path: Path) -> Path:
     if not path.exists():
         raise NotVerified(f"{path.name} is missing from the release")
     if not path.is_file():
-        raise NotVerified(f"{path.name} is not a file")
+        raise NotVerified(
+            f"{path.name} is not a file but a folder, a pipe or a device; a release holds its files itself"
+        )
     return path
 
 
@@ -126,7 +162,7 @@ def manifest_file_problems(public: Path, audit: JsonObject) -> list[str]:
 def _hash_problems(path: Path, entry: JsonObject) -> list[str]:
     problems = []
     try:
-        with path.open("rb") as stream:
+        with open_without_waiting(path) as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise NotVerified(f"{path.name} cannot be read: {error.strerror}") from None

@@ -49,6 +49,8 @@ def known(
 
     if plot is not None and plot.suffix != ".svg":
         raise InputError(f"charts are drawn as SVG; name a file that ends in .svg, not {plot.name}")
+    if plot is not None and plot.exists() and not plot.is_file():  # a pipe would wait for a reader
+        raise InputError(f"{plot.name} is a folder, a pipe or a device; name a file for --plot")
     names = [] if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
     rules = None if policy is None else load(policy)
     with progress("known", quiet=as_json, verb="looking for rows") as bar:

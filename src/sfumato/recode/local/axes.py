@@ -43,13 +43,18 @@ class AxisLabels:
     """Labels of groups on one axis: the number of each group's label, and of each label its text and its losses.
 
     For g groups with l different labels: `codes` int[g], `texts` of length l, `loss` float[l] the NCP of a label,
-    `climbed` float[l] the levels that it is above the leaves.
+    `climbed` float[l] the levels that it is above the leaves. No text is there twice: groups are united where their
+    codes are equal, and a reader counts by texts.
     """
 
     codes: IntArray
     texts: tuple[str | None, ...]
     loss: FloatArray
     climbed: FloatArray
+
+    def __post_init__(self) -> None:
+        if len(set(self.texts)) < len(self.texts):
+            raise ValueError("labels that read the same have different codes")
 
 
 class GroupMembers(NamedTuple):

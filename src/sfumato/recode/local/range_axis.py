@@ -25,6 +25,7 @@ from sfumato.hierarchy import Ranges
 from sfumato.hierarchy.hierarchy import ROOT, Label
 from sfumato.hierarchy.intervals import Bound, policy_number, write_range
 from sfumato.recode.local.axes import LEAST_WIDTH, AttributeAxis, AxisLabels, GroupMembers
+from sfumato.recode.recoding import number_texts
 
 _TABLE = 1 << 20
 """Up to so many runs of intervals, the loss of each is looked up in a table."""
@@ -116,13 +117,18 @@ class RangeAxis(AttributeAxis):
         return np.where(first == last, self.alone.take(first), np.where(everything, 1.0, wide))
 
     def label_hulls(self, hulls: IntArray) -> AxisLabels:
-        """List the runs that are in use, and their texts."""
+        """List the runs that are in use, and their texts; the many runs that end in NULL, and all numbers, are ``*``.
+
+        With r runs and l labels: first, last and loss are [r]; number int[r] is the label of each run, and shown int[l]
+        a run with each label. Runs with one label have one loss, that of ``*``.
+        """
         key = -hulls[:, 0] * (self.null + 1) + hulls[:, 1]
         used, codes = np.unique(key, return_inverse=True)
         first, last = np.divmod(used, self.null + 1)
-        texts = tuple(self.text(start, end) for start, end in zip(first.tolist(), last.tolist(), strict=True))
-        loss = self.losses(np.column_stack([-first, last]))
-        return AxisLabels(codes, texts, loss, loss)
+        texts = [self.text(start, end) for start, end in zip(first.tolist(), last.tolist(), strict=True)]
+        number, shown = number_texts(texts)
+        loss = self.losses(np.column_stack([-first, last]))[shown]
+        return AxisLabels(number[codes], tuple(texts[run] for run in shown.tolist()), loss, loss)
 
     def text(self, first: int, last: int) -> Label:
         """Write the label of a run of intervals."""
@@ -148,11 +154,10 @@ class RangeAxis(AttributeAxis):
             mean if not mixed else None if empty else ROOT
             for mean, mixed, empty in zip(means, has_null.tolist(), only_null.tolist(), strict=True)
         ]
-        code_of = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-        codes = np.array([code_of[text] for text in texts], dtype=np.int64)
+        codes, shown = number_texts(texts)
         rows = np.bincount(members.group, members.rows, len(texts)).astype(np.float64)
-        loss = np.bincount(codes, self.losses(hulls) * rows, len(code_of)) / np.bincount(codes, rows, len(code_of))
-        return AxisLabels(codes, tuple(code_of), loss, loss)
+        loss = np.bincount(codes, self.losses(hulls) * rows, len(shown)) / np.bincount(codes, rows, len(shown))
+        return AxisLabels(codes, tuple(texts[group] for group in shown.tolist()), loss, loss)
 
 
 def group_means(numbers: Sequence[int | None], scale: int, members: GroupMembers, groups: int) -> list[str]:

@@ -21,7 +21,7 @@ from sfumato.policy import Policy
 from sfumato.previous import LinkedReleases, bind_requirement, join_history
 from sfumato.recode.local.partition import Partition, allocate_rows
 from sfumato.recode.local.range_axis import RangeAxis
-from sfumato.recode.recoding import Labels, Progress, Recoding
+from sfumato.recode.recoding import Labels, Progress, Recoding, number_texts
 from sfumato.recode.requirement import Requirement
 from sfumato.recode.tds.cuts import ColumnNodes, RangeNodes, TaxonomyNodes
 from sfumato.recode.tds.refinement import Specialization
@@ -104,11 +104,13 @@ def _labels_at_cut(column: ColumnNodes, cut: IntArray) -> Labels:
     """Label every row of a column at its cut, int[leaves]; nodes that read the same are one label."""
     nodes, place = np.unique(cut, return_inverse=True)
     labels = [column.label(node) for node in nodes.tolist()]
-    first = {label.text: label for label in reversed(labels)}
-    code = {text: number for number, text in enumerate(first)}
-    code_of_leaf = narrow_codes(np.array([code[label.text] for label in labels])[place], len(first))
-    loss, climbed = (np.array([getattr(label, name) for label in first.values()]) for name in ("loss", "climbed"))
-    return Labels(code_of_leaf.take(column.attribute.column.codes), tuple(first), loss, climbed, None)
+    number, first = number_texts([label.text for label in labels])
+    shown = [labels[node] for node in first.tolist()]
+    code_of_leaf = narrow_codes(number[place], len(shown))
+    loss, climbed = (np.array([getattr(label, name) for label in shown]) for name in ("loss", "climbed"))
+    return Labels(
+        code_of_leaf.take(column.attribute.column.codes), tuple(each.text for each in shown), loss, climbed, None
+    )
 
 
 @dataclass(eq=False, repr=False)

@@ -12,7 +12,7 @@ from typing import Any
 
 from sfumato.errors import InputError, NotVerified, listing
 from sfumato.verifier.duckdb_tables import ENCODINGS, CsvDialect, TableView, open_view
-from sfumato.verifier.release_files import JsonObject
+from sfumato.verifier.release_files import JsonObject, open_without_waiting
 from sfumato.verifier.stated_promise import PriorRelease
 
 _MATCHED_ROLES = frozenset({"quasi", "sensitive", "plain"})
@@ -67,7 +67,7 @@ def locate_files(releases: Sequence[PriorRelease]) -> list[Path]:
 
 def _file_digest(path: Path, advice: str) -> str:
     try:
-        with path.open("rb") as stream:
+        with open_without_waiting(path) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"{path.name} cannot be read: {error.strerror}; {advice}") from None

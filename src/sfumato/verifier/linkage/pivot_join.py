@@ -197,7 +197,10 @@ class PivotJoin:
 
 
 def choose_pivot(plan: JoinPlan, columns: Sequence[XYColumns], *, distinct: bool) -> PivotJoin:
-    """Choose the pivot: a table in which x determines the kind; or else one whose rows are counted; and the largest."""
+    """Choose the pivot: a table in which x determines the kind; or else one whose rows are counted; and the largest.
+
+    Where a table holds the rows of several releases, it is the pivot: a kind of it is of one release.
+    """
 
     def is_single(table: int) -> bool:
         several = f"SELECT 1 FROM groups_{table} GROUP BY x HAVING count(DISTINCT j) > 1 LIMIT 1"
@@ -207,7 +210,7 @@ def choose_pivot(plan: JoinPlan, columns: Sequence[XYColumns], *, distinct: bool
         return int(execute(plan.connection, f"SELECT count(*) FROM groups_{table}")[0][0])
 
     ranks = [(is_single(table), distinct and own.keyed, count(table)) for table, own in enumerate(columns)]
-    pivot = max(range(len(columns)), key=lambda table: ranks[table])
+    pivot = max(range(len(columns)), key=lambda table: ranks[table]) if plan.tag is None else 1
     return PivotJoin(plan, columns, distinct, pivot, ranks[pivot][0])
 
 

@@ -62,7 +62,8 @@ class JoinPlan:
     """The tables, the current one first, with the columns that each pair of them shares, and the rules.
 
     `hidden` is the column of the current table that names persons: none of its values gets into a sentence. `columns`
-    are those of each table that any requirement needs, in the order that they have in the tables ``all_i``.
+    are those of each table that any requirement needs, in the order that they have in the tables ``all_i``. `tag` is
+    the column of table 1 that says which release a row is of, where it holds the rows of several (`alike_joins`).
     """
 
     tables: tuple[TableView, ...]
@@ -72,6 +73,7 @@ class JoinPlan:
     taxonomies: Taxonomies
     hidden: str | None = None
     columns: tuple[tuple[str, ...], ...] = ()
+    tag: str | None = None
 
     @property
     def connection(self) -> Any:
@@ -92,9 +94,13 @@ class JoinPlan:
         return {i: side for i, rule in enumerate(self.rules) for side in rule if side.table == table}
 
     def matched_columns(self, table: int) -> tuple[str, ...]:
-        """List the columns that decide what a row matches."""
+        """List the columns that decide what a row matches, and of which release it is."""
         ruled = (side.column for side in self.conditions(table).values())
-        return tuple(dict.fromkeys([*self.shared_columns(table), *ruled]))
+        return tuple(dict.fromkeys([*self.shared_columns(table), *ruled, *self.tag_of(table)]))
+
+    def tag_of(self, table: int) -> tuple[str, ...]:
+        """Name the tag of a table, or nothing where it has none."""
+        return () if self.tag is None or table != 1 else (self.tag,)
 
     def count_lines(self, table: int, columns: Sequence[str], target: str) -> None:
         """Make table `target` of the different lines of a table on some columns, from ``all_i``."""
@@ -281,7 +287,8 @@ def _find_kinds(plan: JoinPlan, table: int) -> None:
         place, value = columns.index(side.column), quote_text(encode_label(side.value))
         flags += f", k{place} IN (SELECT label FROM paths_{table}_{place} WHERE above = {value}) AS f{rule}"
     execute(plan.connection, f"CREATE TABLE flagged AS SELECT *{flags} FROM lines")
-    kind = [f"k{columns.index(name)}" for name in plan.shared_columns(table)] + [f"f{rule}" for rule in conditions]
+    told = (*plan.shared_columns(table), *plan.tag_of(table))
+    kind = [f"k{columns.index(name)}" for name in told] + [f"f{rule}" for rule in conditions]
     execute(plan.connection, f"CREATE TABLE kinds_{table} AS SELECT *, {_number_by(kind)} AS j FROM flagged")
     execute(plan.connection, "DROP TABLE flagged")
 

@@ -10,6 +10,7 @@ Both are counted from the groups of `pivot_join`, exactly, in integers of 128 bi
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,13 @@ from sfumato.errors import InputError, NotVerified
 from sfumato.verifier.accounts import are_taxonomies
 from sfumato.verifier.counts import MOST_NAMED, ClassCounts, OneTableCounts
 from sfumato.verifier.duckdb_tables import TableView, describe_cells
+from sfumato.verifier.linkage.alike_joins import (
+    TAG,
+    AlikeReleases,
+    collect_by_release,
+    find_alike,
+    match_alike,
+)
 from sfumato.verifier.linkage.pivot_join import PivotJoin, choose_pivot, count_groups, read_tables
 from sfumato.verifier.linkage.record_matching import (
     JoinPlan,
@@ -36,8 +44,10 @@ from sfumato.verifier.verdict import Finding
 _LARGEST = 2**126
 """Numbers up to here fit into 128 bits, with their sign and one bit to spare."""
 
-_PLAN_TABLES = re.compile(r"(all|kinds|groups|xs|ys)_\d+|(paths|pairs)_\d+_\d+|matches|lines")
-"""The tables that a plan leaves behind."""
+_PLAN_TABLES = re.compile(
+    r"(all|kinds|groups|xs|ys|step)_\d+|(paths|pairs)_\d+_\d+|matches|lines|raw_lines|flagged|extended"
+)
+"""The tables that a plan leaves behind, also one that was given up."""
 
 _EACH_WITH_EACH = "flatten([[a_who || b_who FOR b_who IN b.who] FOR a_who IN a.who])"
 """In SQL, some values on x of two tables ``a`` and ``b``, each with each."""
@@ -46,23 +56,67 @@ _EACH_WITH_EACH = "flatten([[a_who || b_who FOR b_who IN b.who] FOR a_who IN a.w
 class LinkageChecks:
     """A release and the earlier ones, for all requirements about their join.
 
-    What matches what is found once for all requirements on the same earlier releases that follow one another.
+    What matches what is found once for all requirements on the same earlier releases that follow one another, and at
+    once for all earlier releases of which the same is asked (`alike_joins`).
     """
 
     def __init__(self, counts: ClassCounts, earlier: Sequence[TableView]) -> None:
         self.counts, self.earlier = counts, earlier
         self._plan: tuple[tuple[str, ...], JoinPlan] | None = None
+        self._found: dict[int, Finding] | None = None
 
     def check(self, rule: StatedRequirement) -> Finding:
         """Check one requirement."""
         names = self._joined_names(rule)
+        if self._found is None:
+            self._found = dict(self._check_alike())
+        if id(rule) in self._found:
+            return self._found[id(rule)]
         if self._plan is None or self._plan[0] != names:
-            connection = self.counts.connection  # forget what matched in another join
-            for (table,) in execute(connection, "SELECT table_name FROM duckdb_tables()"):
-                if _PLAN_TABLES.fullmatch(table):
-                    execute(connection, f"DROP TABLE {table}")
+            self._forget_plan()
             self._plan = names, self._match(names)
         return check_xy_privacy(self._plan[1], rule)
+
+    def _forget_plan(self) -> None:
+        """Drop what matched in another join."""
+        for (table,) in execute(self.counts.connection, "SELECT table_name FROM duckdb_tables()"):
+            if _PLAN_TABLES.fullmatch(table):
+                execute(self.counts.connection, f"DROP TABLE {table}")
+
+    def _check_alike(self) -> Iterator[tuple[int, Finding]]:
+        """Check what is asked of many releases alike; give the findings that hold, by the `id` of the requirement.
+
+        Whatever does not hold, or cannot be looked at together, is left to be looked at by itself.
+        """
+        promise = self.counts.promise
+        if not isinstance(self.counts, OneTableCounts) or not are_taxonomies(promise.taxonomies):
+            return
+        rules: dict[str, list[StatedRequirement]] = {release.name: [] for release in promise.joined_releases}
+        for rule in filter(is_xy, promise.requirements):
+            names = self._joined_names(rule)
+            if len(names) == 1:
+                rules[names[0]].append(rule)
+        for alike in find_alike(self.counts.table, promise.joined_releases, self.earlier, rules):
+            with suppress(NotVerified):  # too large together, or not readable: said of the release that it is
+                yield from self._check_together(alike, rules)
+
+    def _check_together(
+        self, alike: AlikeReleases, rules: Mapping[str, Sequence[StatedRequirement]]
+    ) -> Iterator[tuple[int, Finding]]:
+        promise = self.counts.promise
+        self._forget_plan()
+        plan = alike.make_plan(self.counts.table, promise.taxonomies, promise.individual)
+        plan = read_tables(plan, alike.rules)
+        if not match_alike(plan, alike.releases):
+            return
+        for place, asked in enumerate(alike.rules):
+            join, queries, _ = _plan_queries(plan, asked)
+            figures = collect_by_release(plan, queries, distinct=join.distinct, place=join.columns[1].x.index(TAG))
+            for release in alike.releases:
+                figure, failing = figures.get(release.name, (0, 0))
+                rule = rules[release.name][place]
+                if not failing:
+                    yield id(rule), _finding(rule, figure, [])
 
     def _joined_names(self, rule: StatedRequirement) -> tuple[str, ...]:
         """List the earlier releases that a requirement is joined with, in their own order: those it names, or all."""
@@ -101,16 +155,25 @@ class LinkageChecks:
 
 def check_xy_privacy(plan: JoinPlan, rule: StatedRequirement) -> Finding:
     """Check a requirement over a join; the tables of `find_matches` must be there."""
+    join, queries, describe = _plan_queries(plan, rule)
+    figure, failures = _collect(join, queries, describe)
+    return _finding(rule, figure, failures)
+
+
+def _plan_queries(plan: JoinPlan, rule: StatedRequirement) -> tuple[PivotJoin, Iterator[str], Callable[[Any], str]]:
+    """Count groups and choose the pivot; write the queries of a requirement, and what says a line of them in words."""
     columns, distinct = count_groups(plan, rule), rule["model"] == XY_ANONYMITY
     join = choose_pivot(plan, columns, distinct=distinct)
     if distinct:
         _check_size(plan, 1)
-        queries, describe = _anonymity_queries(join, rule["k"]), _describe_few(join, rule)
-    else:
-        thresholds = find_thresholds(join, rule)
-        _check_size(plan, thresholds.largest)
-        queries, describe = _linkability_queries(join, thresholds), _describe_close(join, rule, thresholds)
-    figure, failures = _collect(join, queries, describe)
+        return join, _anonymity_queries(join, rule["k"]), _describe_few(join, rule)
+    thresholds = find_thresholds(join, rule)
+    _check_size(plan, thresholds.largest)
+    return join, _linkability_queries(join, thresholds), _describe_close(join, rule, thresholds)
+
+
+def _finding(rule: StatedRequirement, figure: float, failures: Sequence[str]) -> Finding:
+    figure = figure if isinstance(figure, int) else round(float(figure), 12)
     required = {key: value for key, value in rule.items() if key != "model"}
     sentences = tuple(f"{rule['model']}: {failure}" for failure in failures)
     return Finding(rule["model"], required, {"k": figure}, not failures, sentences)
@@ -147,7 +210,6 @@ def _collect(join: PivotJoin, queries: Iterable[str], describe: Callable[[Any], 
     sentences = [sentence for _, _, sentence in worst[:MOST_NAMED]]
     more = failing - len(sentences)
     figure = (min if join.distinct else max)(figures, default=0)
-    figure = figure if isinstance(figure, int) else round(float(figure), 12)
     return figure, sentences + ([f"{more:,} more are linked too closely"] if more else [])
 
 
