@@ -17,7 +17,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+import sfumato
 from fuzz.case import FuzzCase
+from fuzz.commands import judge_commands
+from fuzz.ledgers import judge_ledger
 from fuzz.oracle import Finding, Oracle
 from fuzz.policies import random_case
 from fuzz.published import PublishedFiles
@@ -28,32 +31,46 @@ from sfumato.policy import Policy
 from sfumato.release import Release, prepare
 from sfumato.verifier import verify
 
+_SFUMATO = Path(sfumato.__file__).parent
+
 SLOW, STUCK = 60, 240
 """Seconds after which a case is reported as slow, and after which it is ended."""
 
 
 def check_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
-    """Run a case in an empty folder, and say how it ended and what is wrong."""
-    oracle = Oracle(case)
+    """Run a case in an empty folder, and say how it ended and what is wrong; whatever is raised is a finding."""
     signal.signal(signal.SIGALRM, _end_case)
     signal.alarm(STUCK)
     try:
-        case.write_inputs(folder)
+        return _judge_case(case, folder)
+    except Exception as error:  # noqa: BLE001 - see above
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_SFUMATO)]
+        place = (ours or frames)[-1]
+        where = f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
+        return "crash", [Finding(f"{'crash' if ours else 'oracle'}, {where}", f"{error}")]
+    finally:
+        signal.alarm(0)
+
+
+def _end_case(number: int, frame: FrameType | None) -> NoReturn:
+    del number, frame
+    raise TimeoutError(f"no result after {STUCK} s")
+
+
+def _judge_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
+    oracle = Oracle(case)
+    case.write_inputs(folder)
+    try:
         policy = Policy.read(case.document, folder=folder)
         release = prepare(case.data(folder), policy)
         release.save(folder / "release")
     except Infeasible as error:
-        return "infeasible", oracle.judge_infeasible(str(error))
+        return "infeasible", [*oracle.judge_infeasible(str(error)), *_judge_commands(case, folder, "infeasible", 0)]
     except NotVerified as error:
         return "crash", [Finding("not verified", str(error))]
     except InputError as error:
-        return "refused", oracle.judge_refusal(str(error))
-    except Exception as error:  # noqa: BLE001 - whatever else is raised is a finding
-        place = [frame for frame in traceback.extract_tb(error.__traceback__) if "sfumato" in frame.filename][-1]
-        where = f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
-        return "crash", [Finding(f"crash, {where}", f"{error}")]
-    finally:
-        signal.alarm(0)
+        return "refused", [*oracle.judge_refusal(str(error)), *_judge_commands(case, folder, "refused", 0)]
     found = oracle.judge_release(PublishedFiles(case, folder / "release" / "public"))
     verdict = verify(folder / "release")
     if not verdict.satisfied:
@@ -62,7 +79,16 @@ def check_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
         found += judge_tampering(case, folder / "release", folder / "tampered")
     if not found and case.seed % 3 == 0 and case.form != "anatomy":
         found += _judge_again(case, folder, policy, release)
+    if not found:
+        found += _judge_commands(case, folder, "release", release.rows)
+    if not found and case.seed % 5 == 0:
+        found += judge_ledger(case, folder)
     return "release", found
+
+
+def _judge_commands(case: FuzzCase, folder: Path, outcome: str, rows: int) -> list[Finding]:
+    """Commands import much and take their time: every fourth case is tried by them."""
+    return [] if case.seed % 4 else judge_commands(case, folder, outcome, rows)
 
 
 def _judge_again(case: FuzzCase, folder: Path, policy: Policy, release: Release) -> list[Finding]:
@@ -79,17 +105,13 @@ def _judge_again(case: FuzzCase, folder: Path, policy: Policy, release: Release)
     return [] if rows(again) == rows(release) else [Finding("another release the second time", "")]
 
 
-def _end_case(number: int, frame: FrameType | None) -> NoReturn:
-    del number, frame
-    raise TimeoutError(f"no result after {STUCK} s")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run cases; exit 1 where something is wrong."""
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600, help="how long to go on")
     parser.add_argument("--seed", type=int, help="run the case of this seed alone")
     parser.add_argument("--start", type=int, help="the first seed, and those that follow it")
+    parser.add_argument("--cases", type=int, default=10**9, help="how many cases at most")
     parser.add_argument("--case", type=Path, help="run a case that was written down")
     parser.add_argument("--out", type=Path, default=Path("fuzz-failures"), help="where failing cases are written")
     options = parser.parse_args(arguments)
@@ -100,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     first = time.time_ns() // 1000 % 10**9 if options.start is None else options.start
     print(f"seeds from {first} on")
     end, seed, outcomes, kinds = time.monotonic() + options.seconds, first, Counter[str](), Counter[str]()
-    while time.monotonic() < end:
+    while time.monotonic() < end and seed < first + options.cases:
         started = time.monotonic()
         case = random_case(seed)
         outcome, found = _check_in_new_folder(case)
