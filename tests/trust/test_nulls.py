@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.errors import Infeasible
+from sfumato.errors import HierarchyError, Infeasible
 from sfumato.policy.options import CUTS, FULL_DOMAIN, LOCAL, UNLEVELLED
 
 Rules = Callable[..., dict[str, Any]]
@@ -153,3 +153,15 @@ def test_trust_02_many_rows_with_nulls_under_other_models(algorithm: str, rules:
             policy = _policy(rules, tmp_path, "ranges", algorithm, privacy=privacy)
             table = _table(draw, "ranges", rows)
             _check_release(tmp_path / "release", sf.anonymize(table, policy), rows // 12)
+
+
+@pytest.mark.parametrize("algorithm", [*LOCAL, *CUTS])
+def test_trust_02_a_name_on_two_levels_is_refused_where_levels_are_mixed(
+    algorithm: str, rules: Rules, tmp_path: Path
+) -> None:
+    """A leaf called as another branch would print like that branch: it would be counted apart and read as one."""
+    (tmp_path / "job.csv").write_text("a,A,*\nb,A,*\nA,B,*\nc,B,*\nd,B,*\n")
+    table = pa.table({"job": ["a", "b", "A", "A", "c", "c", "d", "d"], "town": ["Bern"] * 8})
+    roles = {"job": {"role": "quasi", "hierarchy": str(tmp_path / "job.csv")}, "town": "quasi"}
+    with pytest.raises(HierarchyError, match=r"on different levels: 'A'; local recoding and tds mix levels"):
+        sf.anonymize(table, rules(roles, algorithm={"name": algorithm}))

@@ -164,6 +164,43 @@ def refuse_values(values: Sequence[Label], *, column: str, fault: str, remedy: s
         raise HierarchyError(f"column {column!r}: {fault}: {listing(values)}; {remedy}")
 
 
+def refuse_ambiguous_labels(hierarchy: Hierarchy, *, column: str) -> None:
+    """Refuse labels that stand for different values on different levels, where labels of several levels are mixed.
+
+    A label on several levels has to have the same values under it as on the lowest of them. ``*`` is the root wherever
+    it is. With v values and n labels of all levels, n distinct texts at most: `first` is where the labels of each level
+    begin, text int[n] the number of each label's text, lowest int[n] the lowest level of each text.
+
+    >>> refuse_ambiguous_labels(build([["a", "A", "b"], ["A", "B", "B"]]), column="job")
+    Traceback (most recent call last):
+    sfumato.errors.HierarchyError: column 'job': labels that stand for different values on different levels: 'A'; local
+    recoding and tds mix levels, so give each its own name
+    """
+    labels = [label for level in hierarchy.labels for label in level]
+    number = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+    if len(number) == len(labels):
+        return
+    sizes = [len(level) for level in hierarchy.labels]
+    first = np.cumsum([0, *sizes])
+    text = np.array([number[label] for label in labels], dtype=np.int64)
+    lowest = np.zeros(len(number), dtype=np.int64)
+    for level in reversed(range(len(sizes))):
+        lowest[text[first[level] : first[level + 1]]] = level
+    values, rows = np.arange(len(hierarchy.matrix)), np.zeros(len(number), dtype=np.int64)
+    wrong = np.zeros(len(number), dtype=np.bool_)
+    for level in range(len(sizes)):
+        here = text[first[level] + hierarchy.matrix[:, level]]
+        below = lowest[here]
+        wrong[here[text[first[below] + hierarchy.matrix[values, below]] != here]] = True  # not under it on the lowest
+        count = np.bincount(here, minlength=len(number))
+        new = (lowest == level) & (count > 0)
+        rows[new] = count[new]
+        wrong |= (count > 0) & (count != rows)
+    ambiguous = [label for label, i in number.items() if wrong[i] and label != ROOT]
+    fault, remedy = "labels that stand for different values on different levels", "local recoding and tds mix levels"
+    refuse_values(ambiguous, column=column, fault=fault, remedy=f"{remedy}, so give each its own name")
+
+
 def label_paths(labels: Sequence[Label], path: Callable[[str], Branch | None], *, null: Branch) -> list[Branch | None]:
     """Find the path of each label, by `path` for texts; NULL has the path `null`, and ``*`` is its own.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from sfumato.errors import DataError, InputError
+from sfumato.errors import DataError, InputError, is_lack_of_memory
 
 
 def connect_to_files(paths: Sequence[Path] = ()) -> Any:
@@ -71,9 +71,9 @@ def report_file_errors(name: str) -> Iterator[None]:
     """Turn the errors of a file that cannot be read into a sentence that names it."""
     try:
         yield
-    except duckdb.OutOfMemoryException:
-        raise MemoryError from None
     except (duckdb.Error, OSError, ValueError) as error:
+        if is_lack_of_memory(error):
+            raise MemoryError from None
         raise DataError(f"{name} cannot be read: {_first_line(error)}") from None
 
 
@@ -82,9 +82,9 @@ def report_query_errors() -> Iterator[None]:
     """Turn the errors of a query that DuckDB cannot answer into a sentence with what it says."""
     try:
         yield
-    except duckdb.OutOfMemoryException:
-        raise MemoryError from None
     except duckdb.Error as error:
+        if is_lack_of_memory(error):
+            raise MemoryError from None
         raise InputError(f"the query cannot be answered: {_first_line(error)}") from None
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, is_lack_of_memory
 from sfumato.policy import DataSource, Policy, Role
 from sfumato.table.csv_reader import csv_schema, read_csv, read_first_csv_records
 from sfumato.table.frames import first_frame_rows, frame_to_arrow
@@ -67,8 +67,13 @@ def _read_schema(path: Path, kind: "FileFormat", source: DataSource) -> tuple[An
         raise _unreadable(path, kind, error) from None
 
 
-def _unreadable(path: Path, kind: "FileFormat", error: Exception) -> DataError:
-    """Say that a file cannot be read, with the kind of Arrow's error but without the data that Arrow may quote."""
+def _unreadable(path: Path, kind: "FileFormat", error: Exception) -> Exception:
+    """Say that a file cannot be read, with the kind of Arrow's error but without the data that Arrow may quote.
+
+    A file for which there is too little memory may be sound.
+    """
+    if is_lack_of_memory(error):
+        return MemoryError()
     return DataError(
         f"{path.name} cannot be read as {kind.name} ({type(error).__name__}): it is damaged, or of another "
         "format than its name says"

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from sfumato.errors import NotVerified
+from sfumato.errors import NotVerified, is_lack_of_memory
 from sfumato.verifier.sql import connect, path_pattern, quote_text, remove_guard, remove_guard_sql
 
 ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "latin-1": "latin-1", "utf-16": "utf-16"}
@@ -70,10 +70,8 @@ class TableView:
                     raise
                 self.connection.execute(self.statement(True))
                 self.connection.execute(statement)
-        except duckdb.OutOfMemoryException:
-            raise MemoryError from None
         except duckdb.Error as error:
-            raise NotVerified(f"{self.label} cannot be read: {str(error).splitlines()[0]}") from None
+            raise unreadable(self.label, error) from None
 
     def texts(self, name: str, values: Any) -> list[str | None]:
         """Write values of a column as the library prints them: a number without trailing zeros, a date in ISO form."""
@@ -92,6 +90,13 @@ class TableView:
         """Describe each row of an Arrow table of these columns: ``age = 30, sex = Male``."""
         cells = [self.texts(name, rows.column(i)) for i, name in enumerate(names)]
         return [describe_cells(names, row) for row in zip(*cells, strict=True)]
+
+
+def unreadable(label: str, error: Exception) -> Exception:
+    """Say that a table cannot be read, and so not be verified; too little memory says nothing of the table."""
+    if is_lack_of_memory(error):
+        return MemoryError()
+    return NotVerified(f"{label} cannot be read: {(str(error).splitlines() or [type(error).__name__])[0]}")
 
 
 def describe_cells(names: Sequence[str], cells: Sequence[str | None]) -> str:
@@ -175,7 +180,7 @@ def open_view(
     try:
         connection.execute(statement(False))
     except duckdb.Error as error:
-        raise NotVerified(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None
+        raise unreadable(path.name, error) from None
     guarded = dialect is not None and dialect.guarded
     return TableView(connection, tuple(columns), kinds, source, path.name, guarded, statement)
 
@@ -187,7 +192,7 @@ def _read_header(path: Path, dialect: CsvDialect) -> list[str]:
         with path.open(encoding=encoding, newline="") as file:
             first = next(csv.reader(file, strict=True, delimiter=dialect.separator), None)
     except (OSError, UnicodeError, csv.Error) as error:
-        raise NotVerified(f"{path.name} cannot be read: {error}") from None
+        raise unreadable(path.name, error) from None
     if not first:
         raise NotVerified(f"{path.name} is empty; it was changed after publication")
     return [remove_guard(cell) if dialect.guarded else cell for cell in first]
@@ -200,7 +205,7 @@ def _read_schema(path: Path) -> tuple[list[str], list[Any]]:
     try:
         schema = pq.read_schema(path)
     except (OSError, pa.ArrowException) as error:
-        raise NotVerified(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None
+        raise unreadable(path.name, error) from None
     return schema.names, [_value_type(field.type) for field in schema]
 
 

@@ -17,9 +17,9 @@ import numpy as np
 from sfumato.core.arrays import Codes, FloatArray, IntArray
 from sfumato.core.segments import run_starts
 from sfumato.encode import QuasiIdentifier
-from sfumato.errors import HierarchyError, listing
+from sfumato.errors import HierarchyError
 from sfumato.hierarchy import Hierarchy
-from sfumato.hierarchy.hierarchy import ROOT, Label
+from sfumato.hierarchy.hierarchy import ROOT, Label, refuse_ambiguous_labels
 from sfumato.hierarchy.open_ended import sort_members, write_member, write_members, write_single
 
 LEAST_WIDTH = 1e-9
@@ -149,7 +149,7 @@ class TreeAxis(AttributeAxis):
     def __init__(self, attribute: QuasiIdentifier, cells: list[FloatArray]) -> None:
         super().__init__(attribute)
         self.hierarchy: Hierarchy = attribute.hierarchy
-        self._check_texts()
+        refuse_ambiguous_labels(self.hierarchy, column=self.name)
         order = np.lexsort(self.hierarchy.matrix.T)
         leaves = len(order)
         self.place = np.empty(leaves, dtype=np.int64)
@@ -213,24 +213,6 @@ class TreeAxis(AttributeAxis):
             start, end = self.labels_by_place[first, level], self.labels_by_place[last, level]
             node = np.where(start == end, self.offset[level] + start, node)
         return node
-
-    def _check_texts(self) -> None:
-        """Refuse a label that stands for different values on different levels: local recoding mixes levels."""
-        nodes: dict[str | None, list[tuple[int, int]]] = {}
-        for level, labels in enumerate(self.hierarchy.labels):
-            for code, label in enumerate(labels):
-                nodes.setdefault(label, []).append((level, code))
-
-        def covers(level: int, code: int) -> bytes:
-            return bytes((self.hierarchy.matrix[:, level] == code).tobytes())
-
-        shared = {label: places for label, places in nodes.items() if label != ROOT and len(places) > 1}
-        twice = [label for label, places in shared.items() if len({covers(*place) for place in places}) > 1]
-        if twice:
-            raise HierarchyError(
-                f"column {self.name!r}: labels that stand for different values on different levels: {listing(twice)}; "
-                "local recoding mixes levels, so give each its own name"
-            )
 
 
 class SetAxis(AttributeAxis):

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.encode import QuasiIdentifier
-from sfumato.hierarchy.hierarchy import Label
+from sfumato.hierarchy.hierarchy import Label, refuse_ambiguous_labels
 from sfumato.recode.local.range_axis import RangeAxis
 from sfumato.recode.tds.refinement import Specialization
 from sfumato.recode.tds.scores import Score
@@ -50,6 +50,7 @@ class TaxonomyNodes(ColumnNodes):
     def __init__(self, attribute: QuasiIdentifier, score: Score) -> None:
         super().__init__(attribute)
         self.tree, self.score = attribute.hierarchy, score
+        refuse_ambiguous_labels(self.tree, column=attribute.name)
         number = {text: code for code, text in enumerate({text for level in self.tree.labels for text in level})}
         self.texts = [np.array([number[text] for text in level]) for level in self.tree.labels]
         sizes = [len(level) for level in self.tree.labels]
