@@ -22,6 +22,9 @@ _stop_signals: list[int] = []
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
 """Click's, or that of the copy of Click that later versions of typer bring along."""
 
+_DUCKDB_MEMORY = "OutOfMemoryException"
+"""DuckDB's error where memory runs out, by its name: DuckDB is imported by those commands alone that need it."""
+
 COMMANDS = (
     "demo",
     "init",
@@ -107,7 +110,7 @@ def _report_error(error: Exception) -> int:
             return error.exit_code
         case typer.Abort():
             return _stopped()
-        case MemoryError():
+        case _ if isinstance(error, MemoryError) or type(error).__name__ == _DUCKDB_MEMORY:
             return _print_error(
                 "the table does not fit into memory; run it on a larger machine or publish fewer columns", 2
             )
