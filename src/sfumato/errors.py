@@ -48,7 +48,7 @@ class PolicyError(InputError):
     def __init__(self, message: str, *, key: str = "") -> None:
         self.key = key
         self.message = message
-        super().__init__(f"{key}: {message}" if key else message)
+        super().__init__(f"{shorten(key)}: {message}" if key else message)
 
 
 class HierarchyError(InputError):
@@ -132,6 +132,34 @@ def is_lack_of_memory(error: BaseException) -> bool:
     return any(words in text for words in _LACK_OF_MEMORY)
 
 
+_QUOTED, _BEGINNING = 120, 60
+"""Characters of a text that is quoted whole, and of the beginning of a longer one."""
+
+
+def shorten(text: str) -> str:
+    """Cut a text for a sentence, with its length: a name, a key or a cell may be as long as a file.
+
+    >>> shorten("age"), len(shorten("a" * 100_000))
+    ('age', 82)
+    """
+    return text if len(text) <= _QUOTED else f"{text[:_BEGINNING]}… ({len(text):,} characters)"
+
+
+def quote(value: object) -> str:
+    """Quote a value for a sentence, a long one by its beginning and its length. Every error that quotes does it so.
+
+    >>> quote("flu"), quote(None), quote([5, 10])
+    ("'flu'", 'NULL', '[5, 10]')
+    >>> quote("Bern" * 50)
+    "'BernBernBernBernBernBernBernBernBernBernBernBernBernBernBern…' (200 characters)"
+    """
+    if value is None:
+        return "NULL"
+    if not isinstance(value, str):
+        return shorten(repr(value))
+    return repr(value) if len(value) <= _QUOTED else f"{value[:_BEGINNING] + '…'!r} ({len(value):,} characters)"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint to end a sentence with, or nothing.
 
@@ -140,7 +168,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("qqq", ["age", "sex"])
     ''
     """
-    close = get_close_matches(name, list(known), n=1)
+    # Comparing takes time that grows with the product of the lengths, and nobody mistypes a text of pages.
+    near = [other for other in known if len(other) <= _QUOTED] if len(name) <= _QUOTED else []
+    close = get_close_matches(name, near, n=1)
     return f"; did you mean {close[0]}?" if close else ""
 
 
@@ -150,8 +180,7 @@ def listing(values: Iterable[object], *, most: int = 20) -> str:
     >>> listing(["a", None, "c"], most=2)
     "'a', NULL and 1 more"
     """
-    shown = ["NULL" if value is None else repr(str(value)) for value in values]
-    rest = len(shown) - most
-    if rest <= 0:
-        return ", ".join(shown)
-    return f"{', '.join(shown[:most])} and {rest} more"
+    every = list(values)
+    shown = [quote(value if value is None else str(value)) for value in every[:most]]
+    rest = len(every) - most
+    return ", ".join(shown) if rest <= 0 else f"{', '.join(shown)} and {rest} more"

@@ -177,12 +177,6 @@ def test_two_branches_of_a_file(filed: Filed) -> None:
     assert str(caught.value).startswith("column 'job': stands in two branches of job.csv: 'G', 'a'; give each place")
 
 
-def test_stars_in_files(filed: Filed) -> None:
-    """A star is the root wherever a file has it."""
-    spec = filed("*,B,C,*\na,*,A,*")
-    assert spec.paths(["*", "a"], column="x") == [("*",), ("a", "*", "A", "*")]
-
-
 def test_two_dates() -> None:
     """A text that is a date of the format and, in another branch, the label of a unit is refused."""
     spec = Dates(["day", "month"], format="%Y-%d-%m")

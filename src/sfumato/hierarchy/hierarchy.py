@@ -19,6 +19,8 @@ Label = str | None
 """What is published in a cell; ``None`` is NULL."""
 Branch = tuple[Label, ...]
 """The labels from one of them up to the root."""
+MOST_LEVELS = 100
+"""Levels above the values at most: what is held of a column grows with its values times its levels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +132,28 @@ def build(
             leaves = np.bincount(matrix[:, height], minlength=len(texts))
             costs.append(np.maximum(leaves - 1, 0) / max(size - 1, 1))
     return Hierarchy(matrix, tuple(labels), tuple(costs), ranks, places)
+
+
+def build_by_parents(values: Sequence[Label], parents: Sequence[Sequence[Label]]) -> Hierarchy:
+    """Make a hierarchy from the parent of each label of each level, of which the values are the lowest.
+
+    Labels of a level are in the order in which they first are a parent. So what is made of a level is as much as it has
+    labels, however many values are under them. The root is added here, and the values are taken as the whole domain.
+
+    >>> build_by_parents(["a", "b", "c"], [["A", "B", "B"], ["all", "all"]]).labels
+    (('a', 'b', 'c'), ('A', 'B'), ('all',), ('*',))
+    """
+    matrix = np.zeros((len(values), len(parents) + 2), dtype=np.int32)  # its last column, the root's, stays 0
+    matrix[:, 0] = np.arange(len(values))
+    labels: list[tuple[Label, ...]] = [tuple(values)]
+    for level, upper in enumerate(parents, 1):
+        code = {label: i for i, label in enumerate(dict.fromkeys(upper))}
+        matrix[:, level] = np.array([code[label] for label in upper], dtype=np.int32)[matrix[:, level - 1]]
+        labels.append(tuple(code))
+    labels.append((ROOT,))
+    leaves = [np.bincount(matrix[:, level], minlength=len(texts)) for level, texts in enumerate(labels)]
+    loss = [np.maximum(under - 1, 0) / max(len(values) - 1, 1) for under in leaves]
+    return Hierarchy(matrix, tuple(labels), tuple(loss), None, 0)
 
 
 def ncp(leaves: int, total: int) -> float:

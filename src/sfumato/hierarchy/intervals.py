@@ -17,6 +17,7 @@ from typing import ClassVar, Literal, NamedTuple
 from sfumato.core.numbers import read_decimal, write_decimal
 from sfumato.errors import PolicyError
 from sfumato.hierarchy.hierarchy import (
+    MOST_LEVELS,
     ROOT,
     Branch,
     Hierarchy,
@@ -65,6 +66,7 @@ class Intervals:
                 "type": "array",
                 "items": {"type": "number", "exclusiveMinimum": 0},
                 "minItems": 1,
+                "maxItems": MOST_LEVELS,
                 "description": "The widths, each a multiple of the one before.",
             },
             "origin": {"type": "number", "description": "Where a bin starts; 0 when left out."},
@@ -430,6 +432,8 @@ def _nested_widths(value: object) -> tuple[float, ...]:
     """
     if not isinstance(value, list | tuple) or not value:
         raise PolicyError(f"must be a list of widths, as in [5, 10, 20], not {value!r}", key="intervals")
+    if len(value) > MOST_LEVELS:
+        raise PolicyError(f"must be at most {MOST_LEVELS} widths, not {len(value):,}", key="intervals")
     widths = [policy_number(width, "intervals") for width in value]
     if min(widths) <= 0:
         raise PolicyError(f"must be widths above 0, not {list(value)!r}", key="intervals")

@@ -1,11 +1,24 @@
-"""Texts with more and more characters starred out: 4350 → 435* → 43** → 4*** → ``*``."""
+"""Texts with more and more characters starred out: 4350 → 435* → 43** → 4*** → ``*``.
+
+A level for each character makes as many labels of a value as it has characters, and each is as long as the value. So
+masks are for codes, of no more than `MOST_LEVELS` characters; one cell of pages among them is refused.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from sfumato.errors import PolicyError, did_you_mean
-from sfumato.hierarchy.hierarchy import ROOT, Branch, Hierarchy, Label, build, label_paths, refuse_values
+from sfumato.errors import PolicyError, did_you_mean, quote
+from sfumato.hierarchy.hierarchy import (
+    MOST_LEVELS,
+    ROOT,
+    Branch,
+    Hierarchy,
+    Label,
+    build_by_parents,
+    label_paths,
+    refuse_values,
+)
 
 _SIDES = ("right", "left")
 
@@ -35,6 +48,7 @@ class Mask:
             "length": {
                 "type": "integer",
                 "minimum": 1,
+                "maximum": MOST_LEVELS,
                 "description": "The characters of a full value; shorter ones are taken as its beginning "
                 "(its end for left).",
             },
@@ -46,13 +60,19 @@ class Mask:
     def __post_init__(self) -> None:
         if self.mask not in _SIDES:
             hint = did_you_mean(str(self.mask), _SIDES)
-            raise PolicyError(f'must be "right" or "left", not {self.mask!r}{hint}', key="mask")
+            raise PolicyError(f'must be "right" or "left", not {quote(self.mask)}{hint}', key="mask")
         length: object = self.length
         if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
-            raise PolicyError(f"must be a whole number of at least 1, not {length!r}", key="length")
+            raise PolicyError(f"must be a whole number of at least 1, not {quote(length)}", key="length")
+        if isinstance(length, int) and length > MOST_LEVELS:
+            raise PolicyError(
+                f"must be at most {MOST_LEVELS}, one level for each character, not {length}", key="length"
+            )
 
     def bind(self, values: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> Hierarchy:
         """Make a level for each character of the longest value, or of `length`.
+
+        Levels nest, so that those of one level are made from the different labels of the level before.
 
         >>> Mask("left").bind(["ab", "cb"], column="code").labels[1]
         ('*b',)
@@ -61,12 +81,19 @@ class Mask:
         # A star in a value could not be told from a masked character: two values might meet and part again.
         starred, remedy = [text for text in texts if ROOT in text], "mend them, or give a file as its hierarchy"
         refuse_values(starred, column=column, fault="has '*' in", remedy=remedy)
-        long = [text for text in texts if self.length is not None and len(text) > self.length]
-        fault = f"longer than the {self.length} characters of its mask"
-        refuse_values(long, column=column, fault=fault, remedy="raise length, or mend them")
+        most = self.length or MOST_LEVELS
+        fault = f"longer than the {most} characters {'of its mask' if self.length else 'that a mask takes'}"
+        remedy = "raise length, or mend them" if self.length else "mend them, or give it another hierarchy than a mask"
+        refuse_values([text for text in texts if len(text) > most], column=column, fault=fault, remedy=remedy)
         height = self.length or max([1, *map(len, texts)])
-        levels = [[value and self._label(value, stars) for value in values] for stars in range(1, height)]
-        return build([values, *levels])
+        parents, shown = [], list(values)  # of each label of a level its parent, and a value that is under it
+        for stars in range(1, height):
+            parents.append([value and self._label(value, stars) for value in shown])
+            under: dict[Label, Label] = {}
+            for label, value in zip(parents[-1], shown, strict=True):
+                under.setdefault(label, value)
+            shown = list(under.values())
+        return build_by_parents(values, parents)
 
     def paths(self, labels: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> list[Branch | None]:
         """Tell a label's level by its stars, and set one more on each level above.
@@ -79,11 +106,13 @@ class Mask:
         return label_paths(labels, self._path, null=(*[None] * (self.length or 1), ROOT))
 
     def _path(self, label: str) -> Branch | None:
+        if len(label) > (self.length or MOST_LEVELS):
+            return None
         stem = label.rstrip(ROOT) if self.mask == "right" else label.lstrip(ROOT)
         stars, height = len(label) - len(stem), self.length or len(label)
         if not label:
             return (*[label] * max(height, 1), ROOT)
-        if not stem or ROOT in stem or len(label) > height:
+        if not stem or ROOT in stem:
             return None
         # Without a length the stars stand for characters, whichever; with one there may have been none.
         value = stem if self.length else label.replace(ROOT, "0")

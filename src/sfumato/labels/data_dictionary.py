@@ -67,7 +67,7 @@ def describe_labels(
     """
     match column.hierarchy:
         case File() as file:
-            lines = [cells for cells in file.lines if held is None or _held_leaf(cells[0], held, nulls)]
+            lines = file.lines if held is None else file.lines_of(held, nulls)
             leaves = _leaves_of_labels(lines, level, nulls, least=column.least, leaf=column.least if public else 0)
             # A label that is a leaf itself needs no explanation.
             covers = {
@@ -85,11 +85,6 @@ def describe_labels(
         case Mask() as mask:
             return {"mask": {"side": mask.mask} | ({"length": mask.length} if mask.length else {})}
     return {}
-
-
-def _held_leaf(leaf: str, held: Collection[Label], nulls: Sequence[str]) -> bool:
-    """Whether some published row has the value of a leaf; one of the null texts is the leaf of NULL."""
-    return leaf in held or (leaf in nulls and None in held)
 
 
 def _leaves_of_labels(

@@ -20,7 +20,8 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from sfumato.errors import InputError, PolicyError
+from sfumato.core.regular_file import read_regular_file
+from sfumato.errors import InputError, PolicyError, UnreadableFile
 from sfumato.policy import Policy
 from sfumato.policy.columns import check_key_file, is_same_file
 from sfumato.publish.key_places import lies_within
@@ -185,14 +186,7 @@ def _parse(content: bytes, passphrase: bytes | None) -> "PrivateKeyTypes":
 def _read_file(path: Path, option: str) -> tuple[bytes, int]:
     """Read a file of keys, and who may use it."""
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):  # a pipe or a device may never end
-            raise PolicyError(f"{path} is not a regular file; name one that holds the key", key=option)
-        if status.st_size > _LARGEST_FILE:
-            raise PolicyError(f"{path} has more than {_LARGEST_FILE:,} bytes, so it is no key; {_MAKE}", key=option)
-        return path.read_bytes(), stat.S_IMODE(status.st_mode)
-    except FileNotFoundError:
-        raise PolicyError(f"there is no key {path}; check the path, or {_MAKE}", key=option) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no file can have that name"
-        raise PolicyError(f"the key {str(path)!r} cannot be read: {reason}; name another", key=option) from None
+        content = read_regular_file(path, most=_LARGEST_FILE, what="a key")
+        return content, stat.S_IMODE(path.stat().st_mode)
+    except UnreadableFile as error:
+        raise PolicyError(f"the key {path} {error.reason}; {_MAKE}, or name another file", key=option) from None

@@ -37,9 +37,9 @@ def write_key_folder(folder: Path) -> KeyFolder:
     except ValueError:  # of a thousand characters and more
         raise InputError(f"the passphrase in {PASSPHRASE_VARIABLE} is too long; give a shorter one") from None
     with _no_folder(folder), staged(folder) as stage:
-        stage.chmod(0o700)
-        _write_new(stage / PRIVATE_KEY, private, 0o600)
-        _write_new(stage / PUBLIC_KEY, key.public_pem, 0o644)
+        stage.path.chmod(0o700)
+        _write_new(stage.path / PRIVATE_KEY, private, 0o600)
+        _write_new(stage.path / PUBLIC_KEY, key.public_pem, 0o644)
     return KeyFolder(folder / PRIVATE_KEY, folder / PUBLIC_KEY, key.fingerprint, encrypted=passphrase is not None)
 
 
