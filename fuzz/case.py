@@ -25,10 +25,13 @@ TYPES: dict[str, Any] = {
     "double": pa.float64(),
     "date": pa.date32(),
     "bool": pa.bool_(),
+    "category": pa.dictionary(pa.int32(), pa.string()),
 }
 """The types of columns, by the names that cases give them."""
 
 
+UNUSED = "categoryofnobody"
+"""A category that columns of categories have, and no row."""
 FILES = ("csv", "parquet", "feather", "jsonl")
 """The ways in which a table comes in as a file."""
 
@@ -168,7 +171,11 @@ def to_arrow(cells: list[Text], kind: str) -> Any:
     >>> to_arrow(["1", None], "int64").to_pylist()
     [1, None]
     """
-    return pa.array(cells, pa.string()).cast(TYPES[kind])
+    texts = pa.array(cells, pa.string())
+    if kind != "category":
+        return texts.cast(TYPES[kind])
+    coded = texts.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(coded.indices, pa.concat_arrays([coded.dictionary, pa.array([UNUSED])]))
 
 
 def printed(values: list[Any], kind: str) -> list[Text]:

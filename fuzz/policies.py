@@ -113,13 +113,16 @@ class _Draft:
 
     def _add_persons(self, rows: int) -> None:
         random = self.random
-        people = [random_word(random) for _ in range(max(1, int(rows * random.choice([0.1, 0.4, 0.7, 1.0]))))]
-        cells: list[Text] = [*(random.choices(people, k=rows) if self.chance(0.8) else [*people, *people][:rows])]
+        people = [random_word(random) for _ in range(max(1, int(rows * random.choice([0.1, 0.4, 0.7, 1.0, 1.0]))))]
+        cells: list[Text] = [*(random.choices(people, k=rows) if self.chance(0.6) else [*people, *people][:rows])]
         cells += random.choices(people, k=rows - len(cells))
         if self.chance(0.1):
             cells = [None if self.chance(0.2) else cell for cell in cells]
         self.columns["person"] = Cells(cells, "string", "words")
         self.roles["person"] = {"role": "individual"}
+        if self.chance(0.15):
+            self.files["person.key"] = "".join(random.choices("0123456789abcdef", k=64))
+            self.roles["person"]["key"] = "person.key"
         if self.chance(0.6):  # rows of one visitor often look alike
             first = {person: row for row, person in reversed(list(enumerate(cells)))}
             for name in [name for name in self.columns if name.startswith("q") and self.chance(0.8)]:

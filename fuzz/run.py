@@ -13,12 +13,16 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 from types import FrameType
 from typing import Any, NoReturn
 
+import pyarrow as pa
+
 import sfumato
-from fuzz.case import FuzzCase
+from fuzz.case import FILES, FuzzCase
 from fuzz.commands import judge_commands
 from fuzz.ledgers import judge_ledger
 from fuzz.oracle import Finding, Oracle
@@ -71,7 +75,10 @@ def _judge_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
         return "crash", [Finding("not verified", str(error))]
     except InputError as error:
         return "refused", [*oracle.judge_refusal(str(error)), *_judge_commands(case, folder, "refused", 0)]
-    found = oracle.judge_release(PublishedFiles(case, folder / "release" / "public"))
+    files = PublishedFiles(case, folder / "release" / "public")
+    found = [*oracle.judge_release(files), *oracle.judge_private(folder / "release" / "private")]
+    if not found and case.way not in FILES:
+        found += _judge_frame(release, files)
     verdict = verify(folder / "release")
     if not verdict.satisfied:
         found.append(Finding("verify", f"{verdict.complaints}"))
@@ -92,17 +99,45 @@ def _judge_commands(case: FuzzCase, folder: Path, outcome: str, rows: int) -> li
 
 
 def _judge_again(case: FuzzCase, folder: Path, policy: Policy, release: Release) -> list[Finding]:
-    """The same input, policy and seed give the same rows, order and pseudonyms aside."""
+    """The same rows, in whichever order, give the same release, whatever is drawn; order and pseudonyms aside."""
+    order = list(range(len(case.rows)))
+    Random(case.seed).shuffle(order)
+    other = replace(case.select(order), way=case.way if case.way not in FILES else "arrow")
+    again = prepare(other.data(folder), policy.replace(seed=case.seed))
+    hidden = {case.person, "class_id" + "_" * ("class_id" in case.columns) if case.form != "generalized" else None}
+    if _count_rows(again, hidden) != _count_rows(release, hidden):
+        return [Finding("another release the second time", "")]
+    return []
 
-    def rows(made: Release) -> list[Counter[tuple[Any, ...]]]:
-        hidden = {case.person, "class_id" if case.form != "generalized" else None}
-        tables = [table.arrow for table in made.tables.values()]
-        columns = [[table.column(name).to_pylist() for name in table.column_names if name not in hidden]
-                   for table in tables]  # fmt: skip
-        return [Counter(zip(*cells, strict=True)) for cells in columns]
 
-    again = prepare(case.data(folder), policy)
-    return [] if rows(again) == rows(release) else [Finding("another release the second time", "")]
+def _count_rows(release: Release, hidden: set[str | None]) -> list[Counter[tuple[Any, ...]]]:
+    """The rows of each published table, as texts, without some columns."""
+    tables = [table.arrow for table in release.tables.values()]
+    names = [[name for name in table.column_names if name not in hidden] for table in tables]
+    texts = [
+        [table.column(name).cast("string").to_pylist() for name in columns]
+        for table, columns in zip(tables, names, strict=True)
+    ]
+    return [Counter(zip(*columns, strict=True)) for columns in texts]
+
+
+def _judge_frame(release: Release, files: PublishedFiles) -> list[Finding]:
+    """What a caller in Python gets is what the files say."""
+    frames = {"table": release.table} if not release.policy.publish.split else {"nss": release.nss}
+    for name, frame in frames.items():
+        arrow = frame if isinstance(frame, pa.Table) else _to_arrow(frame)
+        columns = [arrow.column(each).cast("string").to_pylist() for each in arrow.column_names]
+        given = Counter(zip(*columns, strict=True))
+        read = Counter(tuple(row[each] for each in arrow.column_names) for row in files.first)
+        if given != read:
+            return [Finding("the frame is not what the files say", name)]
+    return []
+
+
+def _to_arrow(frame: Any) -> Any:
+    if hasattr(frame, "to_arrow_table"):
+        return frame.to_arrow_table()
+    return frame.to_arrow() if hasattr(frame, "to_arrow") else pa.Table.from_pandas(frame, preserve_index=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -99,6 +99,8 @@ def random_cells(random: Random, kind: str, rows: int, *, typed: bool, missing: 
     cells: list[Text] = list(random.choices(pool, weights, k=rows))
     share = random.choice([0.0, 0.0, 0.0, 0.05, 0.3, 0.9]) if missing is None else missing
     cells = [None if random.random() < share else cell for cell in cells]
+    if typed and type_name == "string" and random.random() < 0.3:
+        type_name = "category"
     return Cells(cells, type_name if typed else "string", kind)
 
 
