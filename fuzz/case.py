@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.feather as feather  # noqa: PLR0402 - as the others
 import pyarrow.parquet as pq
 
 Text = str | None
@@ -24,8 +25,15 @@ TYPES: dict[str, Any] = {
     "double": pa.float64(),
     "date": pa.date32(),
     "bool": pa.bool_(),
+    "category": pa.dictionary(pa.int32(), pa.string()),
 }
 """The types of columns, by the names that cases give them."""
+
+
+UNUSED = "categoryofnobody"
+"""A category that columns of categories have, and no row."""
+FILES = ("csv", "parquet", "feather", "jsonl")
+"""The ways in which a table comes in as a file."""
 
 
 @dataclass(frozen=True)
@@ -121,16 +129,31 @@ class FuzzCase:
             separator = self.document.get("data", {}).get("separator", ",")
             text = write_csv_text(list(self.columns), self.rows, nulls=self.nulls, separator=separator)
             (folder / "table.csv").write_text(text, encoding="utf-8", newline="")
-        elif self.way == "parquet":
-            pq.write_table(self.arrow(), folder / "table.parquet")
+        else:
+            self.write_table(folder / f"table.{self.way if self.way in FILES else 'parquet'}")
+
+    def write_table(self, path: Path) -> None:
+        """Write the table as a file of the kind that its name says."""
+        table = self.arrow()
+        if path.suffix == ".jsonl":
+            lines = [json.dumps(row, ensure_ascii=False, default=str) for row in table.to_pylist()]
+            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        elif path.suffix == ".feather":
+            feather.write_feather(table, path)
+        else:
+            pq.write_table(table, path)
 
     def data(self, folder: Path) -> Any:
         """What `sfumato.anonymize` is handed: the path of a file, or a frame."""
-        if self.way in {"csv", "parquet"}:
+        if self.way in FILES:
             return folder / f"table.{self.way}"
         table = self.arrow()
         if self.way == "pandas":
             return table.to_pandas(integer_object_nulls=True, date_as_object=True)
+        if self.way == "duckdb":
+            import duckdb  # noqa: PLC0415 - same
+
+            return duckdb.from_arrow(table)
         if self.way == "polars":
             import polars as pl  # noqa: PLC0415 - few cases need it, and it takes a while
 
@@ -148,7 +171,11 @@ def to_arrow(cells: list[Text], kind: str) -> Any:
     >>> to_arrow(["1", None], "int64").to_pylist()
     [1, None]
     """
-    return pa.array(cells, pa.string()).cast(TYPES[kind])
+    texts = pa.array(cells, pa.string())
+    if kind != "category":
+        return texts.cast(TYPES[kind])
+    coded = texts.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(coded.indices, pa.concat_arrays([coded.dictionary, pa.array([UNUSED])]))
 
 
 def printed(values: list[Any], kind: str) -> list[Text]:

@@ -69,6 +69,30 @@ def shares_classes(groups: Sequence[Sequence[Row]], context: Context, least: int
     return all(count >= least for count in Counter(frozenset(where) for where in sets.values()).values())
 
 
+def achieved(rule: Rule, classes: Iterable[Sequence[Row]], context: Context) -> dict[str, float]:
+    """Count what all classes have at least or at most, as far as it is a count or a share of rows."""
+    groups, model, figures = list(classes), rule["model"], dict[str, float]()
+    if "k" in rule and model not in XY:
+        figures["k"] = min(_people(members, context) for members in groups)
+    if "alpha" in rule and model != "identity-alpha-beta":
+        shares = [
+            rows / len(members)
+            for members in groups
+            for column in rule.get("columns") or [rule["column"]]
+            for value, rows in _count(members, column).items()
+            if "values" not in rule or value in rule["values"]
+        ]
+        figures["alpha"] = max(shares, default=0)
+    if model == "distinct-l-diversity":
+        figures["l"] = min(min(len(_count(members, rule["column"])), _people(members, context)) for members in groups)
+    if model == "identity-kl-diversity":
+        figures["l"] = min(len(_count(members, rule["column"])) for members in groups)
+    if model == "identity-alpha-beta":
+        for key, column in (("alpha", str(context.person)), ("beta", rule["column"])):
+            figures[key] = max(max(_count(members, column).values()) / len(members) for members in groups)
+    return figures
+
+
 def exact(number: float) -> Fraction:
     """The number that the digits say; 0.3333333333333333 is a third.
 

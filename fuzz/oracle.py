@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from fuzz.case import FuzzCase, Row, Text, policy_texts
-from fuzz.definitions import Context, broken_links, broken_rules
+from fuzz.case import UNUSED, FuzzCase, Row, Text, policy_texts
+from fuzz.definitions import Context, achieved, broken_links, broken_rules
 from fuzz.generalizations import ROOT, is_mean, range_covers, set_covers
 from fuzz.policies import FULL_DOMAIN
 from fuzz.published import PublishedFiles
@@ -86,6 +87,7 @@ class Oracle:
             return found
         found += [Finding("formula", repr(text)) for text in files.formulas()[:1]]
         found += [Finding("requirement broken", text) for text in self.broken(files.classes, rows)]
+        found += self._judge_figures(files)
         found += self._judge_rows(files)
         found += self._judge_canaries(files)
         if self.case.algorithm.get("name") in FULL_DOMAIN and self.case.form == "generalized":
@@ -117,6 +119,18 @@ class Oracle:
             counts = [Counter(row[files.class_id] for row in table) for table in files.tables.values()]
             if any(count != counts[0] for count in counts):
                 yield Finding("tables disagree on classes", str(counts))
+
+    def _judge_figures(self, files: PublishedFiles) -> list[Finding]:
+        """What the manifest says to be achieved is what the classes have."""
+        stated = files.manifest["privacy"]
+        if [each["model"] for each in stated] != [rule["model"] for rule in self.case.rules]:
+            return [Finding("other requirements are stated", str(stated))]
+        for rule, each in zip(self.case.rules, stated, strict=True):
+            figures = achieved(rule, files.classes, self.context)
+            for key, figure in each.get("achieved", {}).items():
+                if key in figures and abs(figure - figures[key]) > 1e-9:
+                    return [Finding("another figure is stated", f"{rule}: {key} is {figures[key]}, not {figure}")]
+        return []
 
     # Rows
 
@@ -155,11 +169,7 @@ class Oracle:
     def _judge_known_rows(self, files: PublishedFiles, pairs: list[tuple[Row, Row]]) -> list[Finding]:
         case, apart = self.case, files.class_id is not None
         means = case.document.get("publish", {}).get("ranges") == "means"
-        names = [*case.names("plain"), *([] if apart else case.names("sensitive"))]
         for row, source in pairs:
-            for name in names:
-                if row[name] != source[name]:
-                    return [Finding("a cell was changed", f"{name}: {source[name]!r} is {row[name]!r}")]
             for name in case.names("quasi"):
                 mean = means and self._is_ranges(name) and not apart
                 if not mean and not self._covers(name, row[name], source[name], exact=apart):
@@ -211,6 +221,9 @@ class Oracle:
         case = self.case
         hidden = [*case.names("identifier"), *case.names("individual")]
         found = self._leaks(files.everything, hidden, "a public file")
+        found += self._judge_key(files.everything, "a public file")
+        if UNUSED.encode() in files.everything:
+            found.append(Finding("a category of no row is public", UNUSED))
         published = {text for table in files.tables.values() for row in table for text in row.values() if text}
         allowed = policy_texts(case.document)
         allowed |= {case.files[release["table"]] for release in case.document.get("previous", [])}
@@ -224,6 +237,17 @@ class Oracle:
                     found.append(Finding(f"a {role} value of suppressed rows alone is public", f"{name}: {value!r}"))
                     break
         return found
+
+    def judge_private(self, private: Path) -> list[Finding]:
+        """What names persons stands in no file at all, and neither does the key of pseudonyms."""
+        case = self.case
+        hidden = [*case.names("identifier"), *case.names("individual")]
+        content = b"".join(path.read_bytes() for path in sorted(private.iterdir()))
+        return [*self._leaks(content, hidden, "a private file"), *self._judge_key(content, "a private file")]
+
+    def _judge_key(self, content: bytes, where: str) -> list[Finding]:
+        key = self.case.files.get("person.key", "")
+        return [Finding(f"the key is in {where}", "")] if key and key.encode() in content else []
 
     def _suppressed_values(self, files: PublishedFiles, name: str) -> list[str]:
         """Values of a column that no published row holds, as it came in."""

@@ -16,7 +16,7 @@ from fuzz.definitions import Context, broken_rules
 from fuzz.generalizations import levels_of
 from fuzz.tables import Cells, random_cells, random_rows, random_word, repeat_rows
 
-WAYS = ("csv", "csv", "csv", "parquet", "arrow", "pandas", "polars")
+WAYS = ("csv", "csv", "csv", "csv", "parquet", "feather", "jsonl", "arrow", "pandas", "polars", "duckdb")
 FULL_DOMAIN = ("optimal", "samarati", "incognito")
 LOCAL = ("progressive", "top-down", "bottom-up", "mondrian", "mondrian-relaxed")
 METRICS = ("ncp", "distortion", "height", "precision", "discernibility", "average-class-size", "entropy")
@@ -54,7 +54,7 @@ class _Draft:
         linked = self.chance(0.12)
         self._draw_columns(linked=linked)
         algorithm = "tds" if linked and self.chance(0.5) else "auto" if linked else self._draw_algorithm()
-        form = "generalized" if linked else self._draw_form(algorithm)
+        form = "generalized" if linked else self._draw_form()
         if form == "anatomy" and algorithm not in {"auto", "anatomy"}:
             algorithm = "auto"
         self._draw_hierarchies(algorithm, form, linked=linked)
@@ -66,6 +66,8 @@ class _Draft:
         self.document["publish"] = self._draw_publish(algorithm, form, linked=linked)
         if self.nulls != [""]:
             self.document["data"] = {"null": self.nulls}
+        if self.way == "csv" and self.chance(0.2):
+            self.document.setdefault("data", {})["separator"] = random.choice([";", "\t", "|"])
         names = list(self.document["columns"])
         return FuzzCase(
             seed,
@@ -84,7 +86,7 @@ class _Draft:
         rows = random.randint(2, 22) if linked else random_rows(random)
         quasi = random.choice([1, 1, 2, 2, 2, 3, 3, 4, 5])
         for i in range(quasi):
-            self._add(f"q{i}", "quasi", random.choice(KINDS), rows)
+            self._add(f"q{i}", "quasi", random.choice([*KINDS, "spelled"]), rows)
         for i in range(random.choice([0, 1, 1, 1, 2, 2])):
             kind = random.choice(["words", "words", "words", "integers", "decimals", "flags", "nasty"])
             self._add(f"s{i}", "sensitive", kind, rows)
@@ -111,13 +113,16 @@ class _Draft:
 
     def _add_persons(self, rows: int) -> None:
         random = self.random
-        people = [random_word(random) for _ in range(max(1, int(rows * random.choice([0.1, 0.4, 0.7, 1.0]))))]
-        cells: list[Text] = [*(random.choices(people, k=rows) if self.chance(0.8) else [*people, *people][:rows])]
+        people = [random_word(random) for _ in range(max(1, int(rows * random.choice([0.1, 0.4, 0.7, 1.0, 1.0]))))]
+        cells: list[Text] = [*(random.choices(people, k=rows) if self.chance(0.6) else [*people, *people][:rows])]
         cells += random.choices(people, k=rows - len(cells))
         if self.chance(0.1):
             cells = [None if self.chance(0.2) else cell for cell in cells]
         self.columns["person"] = Cells(cells, "string", "words")
         self.roles["person"] = {"role": "individual"}
+        if self.chance(0.15):
+            self.files["person.key"] = "".join(random.choices("0123456789abcdef", k=64))
+            self.roles["person"]["key"] = "person.key"
         if self.chance(0.6):  # rows of one visitor often look alike
             first = {person: row for row, person in reversed(list(enumerate(cells)))}
             for name in [name for name in self.columns if name.startswith("q") and self.chance(0.8)]:
@@ -149,10 +154,10 @@ class _Draft:
     def _draw_algorithm(self) -> str:
         return self.random.choice(["auto", "auto", *FULL_DOMAIN, "optimal", *LOCAL, "tds", "tds"])
 
-    def _draw_form(self, algorithm: str) -> str:
+    def _draw_form(self) -> str:
         if not self._of_role("sensitive") or self.chance(0.75):
             return "generalized"
-        return "anatomy" if algorithm == "auto" and self.chance(0.6) else "lossy-join"
+        return "anatomy" if self.chance(0.35) else "lossy-join"
 
     def _draw_hierarchies(self, algorithm: str, form: str, *, linked: bool) -> None:
         for name in self._of_role("quasi"):
@@ -161,6 +166,8 @@ class _Draft:
             entry["hierarchy"] = hierarchy
             if height and form == "generalized" and self.chance(0.15):
                 entry["least"] = self.random.randint(1, height)
+            if isinstance(hierarchy, str) and hierarchy.endswith(".csv") and self.chance(0.1):
+                entry["public_domain"] = True
             if self.chance(0.2):
                 entry["weight"] = self.random.choice([0, 0.5, 2, 7])
         if not any(self.roles[name].get("weight", 1) for name in self._of_role("quasi")):
@@ -175,7 +182,7 @@ class _Draft:
         """Draw a hierarchy that fits a column, and its height; 0 where it has no levels."""
         cells, random = self.columns[name], self.random
         choices: list[Callable[[], tuple[Any, int] | None]] = [lambda: ("suppress", 1)]
-        numbers = cells.kind in {"integers", "decimals"}
+        numbers = cells.kind in {"integers", "decimals", "spelled"}
         if not any(text in self.nulls or text in {"*", ""} or text != text.strip("\r\n") for text in cells.distinct):
             choices += [lambda: self._draw_file(cells)] * (1 if numbers else 3)
         if numbers:
@@ -185,9 +192,9 @@ class _Draft:
         if not any("*" in text for text in cells.distinct) and max([0, *map(len, cells.distinct)]) < 16:
             choices += [lambda: self._draw_mask(cells)] * (3 if cells.kind == "codes" else 1)
         if not linked and algorithm in {"auto", "mondrian", "mondrian-relaxed"} and not levelled:
-            choices += [lambda: ("sets", 0)]
+            choices += [lambda: ("sets", 0)] * 2
             if numbers:
-                choices += [lambda: self._draw_ranges(cells)] * 3
+                choices += [lambda: self._draw_ranges(cells)] * 6
         if not linked and algorithm == "tds" and numbers:
             choices += [lambda: self._draw_ranges(cells)] * 2
         while True:
@@ -288,7 +295,7 @@ class _Draft:
 
     def _draw_rules(self, form: str) -> list[dict[str, Any]]:
         random, sensitive = self.random, self._of_role("sensitive")
-        names = ["k-anonymity"] * 3
+        names = ["k-anonymity"] * (3 if self.chance(0.4) else 1)
         if form == "anatomy":  # its buckets are made of one sensitive column, which the requirements have to name
             names = names if len(sensitive) == 1 else []
             sensitive = sensitive[-1:]
@@ -389,29 +396,45 @@ class _Draft:
 
     def _draw_previous(self) -> None:
         """One or two earlier releases about the same people, told more or less exactly, and what must not be linked."""
-        random, rules = self.random, []
+        random = self.random
         previous = [self._draw_release(name) for name in random.choice([["old"], ["old"], ["old", "older"], []])]
         shared = [name for name in self._of_role("quasi") if name in self.known]
-        for _ in range(random.choice([1, 1, 2])):
-            x = [*shared, *(f"{release['name']}.{name}" for release in previous for name in shared
-                            if name in release["shared"])]  # fmt: skip
-            x += [name for name in self._of_role("quasi") if name not in shared and self.chance(0.5)]
-            y: list[str]
-            y = random.choice([["$row"], *([[f"{release['name']}.test"] for release in previous])])
-            if self._of_role("sensitive") and not shared and self.chance(0.5):
-                y = [self._of_role("sensitive")[0]]
-            if not x:
-                x = self._of_role("quasi")[:1]
-            if y == ["$row"] or self.chance(0.5):
-                rules.append({"model": "xy-anonymity", "x": x, "y": y, "k": random.choice([1, 2, 2, 3, 5])})
-            else:
-                share = random.choice([0.3, 0.5, 0.6, 0.8, 0.9, 1])
-                rules.append({"model": "xy-linkability", "x": x, "y": y, "k": share})
+        rules = [self._draw_link(shared, previous) for _ in range(random.choice([1, 1, 2]))]
         self.document["privacy"] = [*rules, *(self.document["privacy"] if self.chance(0.4) else [])]
         if previous:
             self.document["previous"] = [
                 {key: value for key, value in release.items() if key != "shared"} for release in previous
             ]
+
+    def _draw_link(self, shared: list[str], previous: list[dict[str, Any]]) -> dict[str, Any]:
+        """A requirement on the join: all columns that are matched by in x, or none of some."""
+        random, rule = self.random, dict[str, Any]()
+        joined = previous
+        if len(previous) > 1 and self.chance(0.3):
+            joined = previous[:1]
+            rule["releases"] = [joined[0]["name"]]
+        kept = [name for name in shared if self.chance(0.85)]
+        x = [*kept, *(f"{release['name']}.{name}" for release in joined for name in kept if name in release["shared"])]
+        x += [name for name in self._of_role("quasi") if name not in shared and self.chance(0.5)]
+        x = x or [name for name in self._of_role("quasi") if name not in shared][:1] or [*shared[:1]]
+        if x == shared[:1] and joined:
+            x += [f"{release['name']}.{x[0]}" for release in joined if x[0] in release["shared"]]
+        ys = [["$row"], *([f"{release['name']}.test"] for release in joined)]
+        ys += [[f"{release['name']}.$row"] for release in joined]
+        ys += [[name] for name in (*self._of_role("sensitive"), *self._of_role("plain"), *self._of_role("individual"))]
+        ys += [["$row", f"{release['name']}.test"] for release in joined]
+        y = random.choice(ys)
+        rows = any(name.endswith("$row") for name in y) or y == ["person"]
+        if rows or self.chance(0.5):
+            return {"model": "xy-anonymity", "x": x, "y": y, "k": random.choice([1, 2, 2, 3, 5]), **rule}
+        link = {"model": "xy-linkability", "x": x, "y": y, "k": random.choice([0.3, 0.5, 0.6, 0.8, 0.9, 1]), **rule}
+        values = ["hiv", "flu", "cold"] if y[0].endswith(".test") else self.columns[y[0]].distinct
+        if values and self.chance(0.5):
+            chosen = random.sample(values, min(len(values), random.choice([1, 2])))
+            link["values"] = random.choice([chosen, {value: random.choice([0.3, 0.5, 0.9]) for value in chosen}])
+            if isinstance(link["values"], dict) and self.chance(0.4):
+                del link["k"]
+        return link
 
     def _draw_release(self, name: str) -> dict[str, Any]:
         random = self.random
@@ -439,7 +462,11 @@ class _Draft:
         lines = [dict(zip(table, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
         file = f"{name}.csv"
         self.files[file] = write_csv_text(list(table), lines, nulls=self.nulls)
-        return {"name": name, "table": file, "shared": shared}
+        release: dict[str, Any] = {"name": name, "table": file, "shared": shared}
+        sides = [f"{column}={value}" for column in shared for value in self.columns[column].distinct]
+        if sides and self.chance(0.3):
+            release["inconsistent"] = [[random.choice(sides), f"{name}.test={random.choice(['hiv', 'flu'])}"]]
+        return release
 
     # Algorithm and publication
 

@@ -13,11 +13,18 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 from types import FrameType
 from typing import Any, NoReturn
 
-from fuzz.case import FuzzCase
+import pyarrow as pa
+
+import sfumato
+from fuzz.case import FILES, FuzzCase
+from fuzz.commands import judge_commands
+from fuzz.ledgers import judge_ledger
 from fuzz.oracle import Finding, Oracle
 from fuzz.policies import random_case
 from fuzz.published import PublishedFiles
@@ -28,33 +35,50 @@ from sfumato.policy import Policy
 from sfumato.release import Release, prepare
 from sfumato.verifier import verify
 
+_SFUMATO = Path(sfumato.__file__).parent
+
 SLOW, STUCK = 60, 240
 """Seconds after which a case is reported as slow, and after which it is ended."""
 
 
 def check_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
-    """Run a case in an empty folder, and say how it ended and what is wrong."""
-    oracle = Oracle(case)
+    """Run a case in an empty folder, and say how it ended and what is wrong; whatever is raised is a finding."""
     signal.signal(signal.SIGALRM, _end_case)
     signal.alarm(STUCK)
     try:
-        case.write_inputs(folder)
+        return _judge_case(case, folder)
+    except Exception as error:  # noqa: BLE001 - see above
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_SFUMATO)]
+        place = (ours or frames)[-1]
+        where = f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
+        return "crash", [Finding(f"{'crash' if ours else 'oracle'}, {where}", f"{error}")]
+    finally:
+        signal.alarm(0)
+
+
+def _end_case(number: int, frame: FrameType | None) -> NoReturn:
+    del number, frame
+    raise TimeoutError(f"no result after {STUCK} s")
+
+
+def _judge_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
+    oracle = Oracle(case)
+    case.write_inputs(folder)
+    try:
         policy = Policy.read(case.document, folder=folder)
         release = prepare(case.data(folder), policy)
         release.save(folder / "release")
     except Infeasible as error:
-        return "infeasible", oracle.judge_infeasible(str(error))
+        return "infeasible", [*oracle.judge_infeasible(str(error)), *_judge_commands(case, folder, "infeasible", 0)]
     except NotVerified as error:
         return "crash", [Finding("not verified", str(error))]
     except InputError as error:
-        return "refused", oracle.judge_refusal(str(error))
-    except Exception as error:  # noqa: BLE001 - whatever else is raised is a finding
-        place = [frame for frame in traceback.extract_tb(error.__traceback__) if "sfumato" in frame.filename][-1]
-        where = f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
-        return "crash", [Finding(f"crash, {where}", f"{error}")]
-    finally:
-        signal.alarm(0)
-    found = oracle.judge_release(PublishedFiles(case, folder / "release" / "public"))
+        return "refused", [*oracle.judge_refusal(str(error)), *_judge_commands(case, folder, "refused", 0)]
+    files = PublishedFiles(case, folder / "release" / "public")
+    found = [*oracle.judge_release(files), *oracle.judge_private(folder / "release" / "private")]
+    if not found and case.way not in FILES:
+        found += _judge_frame(release, files)
     verdict = verify(folder / "release")
     if not verdict.satisfied:
         found.append(Finding("verify", f"{verdict.complaints}"))
@@ -62,26 +86,58 @@ def check_case(case: FuzzCase, folder: Path) -> tuple[str, list[Finding]]:
         found += judge_tampering(case, folder / "release", folder / "tampered")
     if not found and case.seed % 3 == 0 and case.form != "anatomy":
         found += _judge_again(case, folder, policy, release)
+    if not found:
+        found += _judge_commands(case, folder, "release", release.rows)
+    if not found and case.seed % 5 == 0:
+        found += judge_ledger(case, folder)
     return "release", found
 
 
+def _judge_commands(case: FuzzCase, folder: Path, outcome: str, rows: int) -> list[Finding]:
+    """Commands import much and take their time: every fourth case is tried by them."""
+    return [] if case.seed % 4 else judge_commands(case, folder, outcome, rows)
+
+
 def _judge_again(case: FuzzCase, folder: Path, policy: Policy, release: Release) -> list[Finding]:
-    """The same input, policy and seed give the same rows, order and pseudonyms aside."""
-
-    def rows(made: Release) -> list[Counter[tuple[Any, ...]]]:
-        hidden = {case.person, "class_id" if case.form != "generalized" else None}
-        tables = [table.arrow for table in made.tables.values()]
-        columns = [[table.column(name).to_pylist() for name in table.column_names if name not in hidden]
-                   for table in tables]  # fmt: skip
-        return [Counter(zip(*cells, strict=True)) for cells in columns]
-
-    again = prepare(case.data(folder), policy)
-    return [] if rows(again) == rows(release) else [Finding("another release the second time", "")]
+    """The same rows, in whichever order, give the same release, whatever is drawn; order and pseudonyms aside."""
+    order = list(range(len(case.rows)))
+    Random(case.seed).shuffle(order)
+    other = replace(case.select(order), way=case.way if case.way not in FILES else "arrow")
+    again = prepare(other.data(folder), policy.replace(seed=case.seed))
+    hidden = {case.person, "class_id" + "_" * ("class_id" in case.columns) if case.form != "generalized" else None}
+    if _count_rows(again, hidden) != _count_rows(release, hidden):
+        return [Finding("another release the second time", "")]
+    return []
 
 
-def _end_case(number: int, frame: FrameType | None) -> NoReturn:
-    del number, frame
-    raise TimeoutError(f"no result after {STUCK} s")
+def _count_rows(release: Release, hidden: set[str | None]) -> list[Counter[tuple[Any, ...]]]:
+    """The rows of each published table, as texts, without some columns."""
+    tables = [table.arrow for table in release.tables.values()]
+    names = [[name for name in table.column_names if name not in hidden] for table in tables]
+    texts = [
+        [table.column(name).cast("string").to_pylist() for name in columns]
+        for table, columns in zip(tables, names, strict=True)
+    ]
+    return [Counter(zip(*columns, strict=True)) for columns in texts]
+
+
+def _judge_frame(release: Release, files: PublishedFiles) -> list[Finding]:
+    """What a caller in Python gets is what the files say."""
+    frames = {"table": release.table} if not release.policy.publish.split else {"nss": release.nss}
+    for name, frame in frames.items():
+        arrow = frame if isinstance(frame, pa.Table) else _to_arrow(frame)
+        columns = [arrow.column(each).cast("string").to_pylist() for each in arrow.column_names]
+        given = Counter(zip(*columns, strict=True))
+        read = Counter(tuple(row[each] for each in arrow.column_names) for row in files.first)
+        if given != read:
+            return [Finding("the frame is not what the files say", name)]
+    return []
+
+
+def _to_arrow(frame: Any) -> Any:
+    if hasattr(frame, "to_arrow_table"):
+        return frame.to_arrow_table()
+    return frame.to_arrow() if hasattr(frame, "to_arrow") else pa.Table.from_pandas(frame, preserve_index=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -90,6 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=600, help="how long to go on")
     parser.add_argument("--seed", type=int, help="run the case of this seed alone")
     parser.add_argument("--start", type=int, help="the first seed, and those that follow it")
+    parser.add_argument("--cases", type=int, default=10**9, help="how many cases at most")
     parser.add_argument("--case", type=Path, help="run a case that was written down")
     parser.add_argument("--out", type=Path, default=Path("fuzz-failures"), help="where failing cases are written")
     options = parser.parse_args(arguments)
@@ -100,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     first = time.time_ns() // 1000 % 10**9 if options.start is None else options.start
     print(f"seeds from {first} on")
     end, seed, outcomes, kinds = time.monotonic() + options.seconds, first, Counter[str](), Counter[str]()
-    while time.monotonic() < end:
+    while time.monotonic() < end and seed < first + options.cases:
         started = time.monotonic()
         case = random_case(seed)
         outcome, found = _check_in_new_folder(case)

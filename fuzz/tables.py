@@ -43,7 +43,22 @@ NASTY = (
         "&amp;",
         "1e5",
     ),
-    *("007", "True", "é", "e\u0301", "\u202e", "🙂", " lead", "trail ", "1-2", "35-39", "[1, 2)", "$row", "x" * 200),
+    *(
+        "007",
+        "True",
+        "é",
+        "e\u0301",
+        "\u202e",
+        "🙂",
+        " lead",
+        "trail ",
+        "1-2",
+        "35-39",
+        "[1, 2)",
+        "*",
+        "$row",
+        "x" * 200,
+    ),
 )
 """Texts that something may take for something else: formulas, quotes, separators, labels, keywords, missing values."""
 
@@ -84,6 +99,8 @@ def random_cells(random: Random, kind: str, rows: int, *, typed: bool, missing: 
     cells: list[Text] = list(random.choices(pool, weights, k=rows))
     share = random.choice([0.0, 0.0, 0.0, 0.05, 0.3, 0.9]) if missing is None else missing
     cells = [None if random.random() < share else cell for cell in cells]
+    if typed and type_name == "string" and random.random() < 0.3:
+        type_name = "category"
     return Cells(cells, type_name if typed else "string", kind)
 
 
@@ -111,6 +128,10 @@ def _random_pool(random: Random, kind: str) -> tuple[list[Text], str]:
     if kind == "integers":
         low, high = random.choice([(0, 9), (0, 99), (-20, 20), (18, 95), (0, 10**6), (-(10**12), 10**12)])
         return list(dict.fromkeys(str(random.randint(low, high)) for _ in range(size * 2))), "int64"
+    if kind == "spelled":  # one number, several spellings
+        spellings = ("{}", "0{}", "+{}", "{}.0", "{}.50", "{}e1", "-{}")
+        pool = [random.choice(spellings).format(random.randint(0, 30)) for _ in range(size * 2)]
+        return list(dict.fromkeys(pool)), "string"
     if kind == "decimals":
         scale = random.choice([10, 100])
         numbers = [random.randint(-3 * scale, 40 * scale) / scale for _ in range(size * 2)]

@@ -17,6 +17,7 @@ A message is one sentence that names the column, the value and the way out. It n
 of a column that is not published. Anything else that is raised is a bug of ours.
 """
 
+import errno
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
@@ -94,6 +95,41 @@ class Stopped(SfumatoError):
     """Somebody stopped a long piece of work; says what was done and where it is kept."""
 
     exit_code = 130
+
+
+_LACK_OF_MEMORY = (
+    "bad_alloc",
+    "bad allocation",
+    "out of memory",
+    "cannot allocate memory",
+    "can't allocate",
+    "can't start new thread",
+    "could not allocate",
+    "failed to allocate",
+    "malloc of size",
+    "realloc of size",
+    "thread constructor failed",
+    "resource temporarily unavailable",
+)
+"""What libraries say, in small letters, where the system gave them no memory, or no thread for want of it."""
+
+
+def is_lack_of_memory(error: BaseException) -> bool:
+    """Tell whether an error of any library means that there was too little memory, whatever it is called there.
+
+    >>> is_lack_of_memory(MemoryError()), is_lack_of_memory(RuntimeError("can't start new thread"))
+    (True, True)
+    >>> is_lack_of_memory(OSError(2, "No such file or directory")), is_lack_of_memory(ValueError("bad value"))
+    (False, False)
+    """
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
+        return True
+    if isinstance(error, SfumatoError):
+        return False
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno == errno.ENOMEM
+    text = str(error).lower()
+    return any(words in text for words in _LACK_OF_MEMORY)
 
 
 _QUOTED, _BEGINNING = 120, 60

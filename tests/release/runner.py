@@ -1,6 +1,7 @@
 """Runs releases in forked children of one warm process and ends them at chosen moments; prints what is left.
 
-Usage: runner.py HOW FOLDER TRIES, where HOW is kill, force, term or int. The children run the real command.
+Usage: runner.py HOW FOLDER TRIES, where HOW is kill, force, sign (kill, with a key), term or int. The children
+run the real command.
 """
 
 import contextlib
@@ -18,7 +19,9 @@ from typing import Any, NoReturn
 import sfumato as sf
 from sfumato.cli import main
 from sfumato.publish import csv_writer, parquet_writer
+from sfumato.release.key_folder import write_key_folder
 from sfumato.report import private_report
+from sfumato.verifier.manifest_signature import TrustedKey, require_signature
 
 WARM = (sf.anonymize, sf.verify, csv_writer, parquet_writer, private_report)  # imported before the first fork
 STARTED = 0.05  # by when a child listens to signals that can be listened to
@@ -26,6 +29,7 @@ PATIENCE = 20.0  # seconds until a run has surely begun to write
 SIGNALS = {
     "kill": signal.SIGKILL,
     "force": signal.SIGKILL,
+    "sign": signal.SIGKILL,
     "term": signal.SIGTERM,
     "int": signal.SIGINT,
 }
@@ -44,10 +48,10 @@ def child(how: str, folder: Path) -> NoReturn:
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(os.open(folder / "stderr.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
-    force = ["--force"] if how == "force" else []
+    more = {"force": ["--force"], "sign": ["--sign", str(folder / "keys" / "private.pem")]}.get(how, [])
     code: Any = 1
     try:
-        main(["anonymize", str(folder / "policy.toml"), "--out", str(_out(folder, how)), *force])
+        main(["anonymize", str(folder / "policy.toml"), "--out", str(_out(folder, how)), *more])
     except SystemExit as end:
         code = end.code
     os._exit(code if isinstance(code, int) else 1)
@@ -71,7 +75,7 @@ def attempt(how: str, folder: Path, delay: float | None, *, writing: bool = Fals
         "seconds": time.perf_counter() - started,
         "status": os.waitstatus_to_exitcode(status),
         "exists": out.exists(),
-        "whole": _is_whole(out),
+        "whole": _is_whole(out, how),
         "hidden": len(_hidden(folder)),
         "others": sorted(path.name for path in folder.iterdir()),
     }
@@ -85,12 +89,16 @@ def _hidden(folder: Path) -> set[str]:
 
 
 def _out(folder: Path, how: str) -> Path:
-    return folder / "release" if how in {"kill", "force"} else folder / "made" / "release"
+    return folder / "release" if SIGNALS[how] == signal.SIGKILL else folder / "made" / "release"
 
 
-def _is_whole(out: Path) -> bool:
-    if sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()) != FILES:
+def _is_whole(out: Path, how: str) -> bool:
+    files = sorted([*FILES, "public/manifest.json.sig"]) if how == "sign" else FILES
+    if sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()) != files:
         return False
+    if how == "sign":  # not by all of the verifier, whose threads would not live on in the next fork
+        key = TrustedKey.read(out.parent / "keys" / "public.pem")
+        require_signature(out / "public", (out / "public" / "manifest.json").read_bytes(), key)
     manifest = json.loads((out / "public" / "manifest.json").read_text())
     content = (out / "public" / "table.csv").read_bytes()
     return bool(manifest["privacy"] and manifest["files"]["table.csv"]["sha256"] == hashlib.sha256(content).hexdigest())
@@ -105,6 +113,8 @@ def _clear(folder: Path, how: str) -> None:
 def run(how: str, folder: Path, tries: int) -> None:
     """Measure a whole run, end others at moments spread over it, and let a last one finish."""
     draw = random.Random(tries)
+    if how == "sign":
+        write_key_folder(folder / "keys")
     attempt(how, folder, None)
     _clear(folder, how)
     whole = attempt(how, folder, None)["seconds"]
@@ -112,10 +122,10 @@ def run(how: str, folder: Path, tries: int) -> None:
     for number in range(tries):
         _clear(folder, how)
         moment = whole * 1.05 * (number + draw.random()) / tries
-        if how in {"kill", "force"} and number % 3 == 0:  # whatever the machine's pace, some come while it writes
+        if SIGNALS[how] == signal.SIGKILL and number % 3 == 0:  # whatever the machine's pace, some come while it writes
             found.append(attempt(how, folder, 0.05 * draw.random(), writing=True))
         else:
-            found.append(attempt(how, folder, moment if how in {"kill", "force"} else max(moment, STARTED)))
+            found.append(attempt(how, folder, moment if SIGNALS[how] == signal.SIGKILL else max(moment, STARTED)))
     _clear(folder, how)
     print(json.dumps({"tries": found, "last": attempt(how, folder, None)}))  # noqa: T201 - for the test to read
 

@@ -85,7 +85,8 @@ def test_force_replaces_nothing_but_a_release(
         else:
             (target / "notes.txt").write_text("precious")
     before = sorted(str(path) for path in tmp_path.rglob("*"))
-    with pytest.raises(OutputError, match="is not a release, so --force does not replace it"):
+    why = "holds notes.txt, which no release has" if what == "notes in a release" else "is not a release"
+    with pytest.raises(OutputError, match=f"{why}, so --force does not replace it"):
         saves(people, policy, "release", force=True)
     assert sorted(str(path) for path in tmp_path.rglob("*")) == before
 

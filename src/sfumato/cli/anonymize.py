@@ -28,6 +28,9 @@ def anonymize(
     ] = None,
     population: Annotated[str | None, typer.Option(help="Whom the release is about, for the ledger.")] = None,
     name: Annotated[str | None, typer.Option(help="Its name in the ledger; that of --out if left out.")] = None,
+    sign: Annotated[
+        Path | None, typer.Option(help="Sign it with this private key, in place of the policy's.", metavar="KEY")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -35,14 +38,17 @@ def anonymize(
     from sfumato.cli.printing import progress
     from sfumato.policy import load
     from sfumato.publish.pseudonyms import check_key_apart
+    from sfumato.publish.signing_key import check_signing_key_apart, choose_signing_key
     from sfumato.release import prepare
     from sfumato.release.folder import check_target
 
     if engine != "duckdb":
         raise InputError(f"--engine {engine} is not in this version; use duckdb")
     check_target(out, force=force)
-    rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed)
+    rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed, sign=sign)
     check_key_apart(rules, out)
+    key = choose_signing_key(rules, sign)  # before anything else, so that a bad one costs nobody a search
+    check_signing_key_apart(key, rules, out, rules.source.path)
     if ledger is None and (population is not None or name is not None):
         raise InputError("--population and --name are for a ledger; give --ledger, or leave them out")
     with progress(rules.recoder, quiet=as_json) as bar:
@@ -57,7 +63,7 @@ def anonymize(
             made = make_recorded_release(books, rules, population=population, name=called, progress=bar)
             release = made.release
         with tell_what_is_out(release, out):
-            made.save(out, force=force)
+            made.save(out, force=force, sign=key)
     with tell_what_is_out(release, out):
         show_release(release, out, made.warnings, as_json=as_json)
 
@@ -91,6 +97,8 @@ def show_release(release: "Release", folder: Path, warnings: list[str], *, as_js
         console.print(findings_table(release.privacy))
         console.print(_cost_table(release))
         console.print(f"verified by a second implementation from the written files in {folder}", soft_wrap=True)
+        if release.signed_by:
+            console.print(f"signed by {release.signed_by}", soft_wrap=True)
         console.print(f"publish  {folder / 'public'}", soft_wrap=True)
         console.print(f"keep     {folder / 'private'} (open {folder / 'private' / 'report.html'})", soft_wrap=True)
     for sentence in (*warnings, *release.mishaps):
@@ -122,6 +130,8 @@ def release_json(release: "Release", folder: Path) -> dict[str, Any]:
     content["risk"] = release.risk.as_json()
     if release.persons:
         content["persons"] = release.persons.as_json()
+    if release.signed_by:
+        content["signed_by"] = release.signed_by
     return content | {"seconds": seconds | {"total": round(sum(seconds.values()), 4)}}
 
 

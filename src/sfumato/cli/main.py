@@ -2,9 +2,11 @@
 
 import gc
 import io
+import logging
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,19 +17,23 @@ from typing import Any, NoReturn
 import typer
 
 from sfumato._version import __version__
-from sfumato.errors import SfumatoError, Stopped
+from sfumato.errors import SfumatoError, Stopped, is_lack_of_memory
 
 _INTERRUPTED = 130
+_NO_MEMORY = "the table does not fit into memory; run it on a larger machine or publish fewer columns"
 _stop_signals: list[int] = []
 """The signals to stop that this process got."""
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
 """Click's, or that of the copy of Click that later versions of typer bring along."""
+
+"""DuckDB's error where memory runs out, by its name: DuckDB is imported by those commands alone that need it."""
 
 COMMANDS = (
     "demo",
     "init",
     "anonymize",
     "verify",
+    "keys",
     "risk",
     "chance",
     "query",
@@ -79,6 +85,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     # Importing makes many objects and hardly a cycle: looking for cycles rarely starts a command 0.05 s sooner.
     gc.set_threshold(50_000)
     sys.unraisablehook = _raise_again
+    threading.excepthook = _forget_thread
+    logging.getLogger("concurrent.futures").addHandler(logging.NullHandler())
+    logging.getLogger("concurrent.futures").propagate = False
     signal.signal(signal.SIGTERM, _stop_in_order)
     signal.signal(signal.SIGINT, _stop_in_order)
     asked = sys.argv[1:] if arguments is None else arguments
@@ -93,7 +102,7 @@ class LenientOutput(io.FileIO):
 
     error: OSError | None = None
 
-    def write(self, data: Any) -> int | None:
+    def write(self, data: Any, /) -> int:
         """Write, until that fails for the first time."""
         try:
             return super().write(data) if self.error is None else len(data)
@@ -164,12 +173,10 @@ def _report_error(error: Exception) -> int:
             return error.exit_code
         case typer.Abort():
             return _stopped()
-        case MemoryError():
-            return _print_error(
-                "the table does not fit into memory; run it on a larger machine or publish fewer columns", 2
-            )
     if isinstance(error, _UsageError):
         return _print_error(f"{error.format_message().rstrip('.')}; see sfumato --help", 2)
+    if is_lack_of_memory(error):
+        return _print_error(_NO_MEMORY, 2)
     return _report_bug(error)
 
 
@@ -201,6 +208,12 @@ def _stop_in_order(number: int, frame: FrameType | None) -> NoReturn:
     del frame
     _stop_signals.append(number)
     raise KeyboardInterrupt
+
+
+def _forget_thread(lost: "threading.ExceptHookArgs") -> None:
+    """What ends a thread that helps ends the command as well, which says so in a sentence: no second account of it."""
+    if os.environ.get("SFUMATO_DEBUG"):
+        threading.__excepthook__(lost)
 
 
 def _raise_again(lost: "sys.UnraisableHookArgs") -> None:

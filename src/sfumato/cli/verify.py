@@ -20,6 +20,10 @@ def verify(
         list[str] | None,
         typer.Option(help="The table of an earlier release, if it is not where it was.", metavar="NAME=FILE"),
     ] = None,
+    signed_by: Annotated[
+        Path | None,
+        typer.Option(help="Refuse what the owner of this public key has not signed.", metavar="PUBLIC"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Re-check a published release from its files alone; exit 0 if it holds, 1 if it does not."""
@@ -32,7 +36,7 @@ def verify(
 
         asked = asked_by_policy(rules := load(policy))
         check_earlier(folder, rules)
-    verdict = check(folder, asked=asked, previous=files)
+    verdict = check(folder, asked=asked, previous=files, signed_by=signed_by)
     show_verdict(verdict, as_json=as_json)
     raise typer.Exit(0 if verdict.satisfied else 1)
 
@@ -48,6 +52,10 @@ def show_verdict(verdict: "Verdict", *, as_json: bool) -> None:
     console.print(findings_table([finding.as_json() for finding in verdict.privacy]))
     for complaint in verdict.complaints:
         console.print(f"✗ {complaint}", style="red", soft_wrap=True)
+    if verdict.signature is not None:
+        signed = f"signed by the key {verdict.signature.fingerprint}"
+        unchecked = "which was not held against a key that you trust; --signed-by does that"
+        console.print(f"{signed}, {'as asked' if verdict.signature.trusted else unchecked}", soft_wrap=True)
     word = "holds" if verdict.satisfied else "does not hold"
     console.print(f"{verdict.rows:,} rows in {verdict.classes:,} classes: the release {word}")
 

@@ -16,7 +16,7 @@ from sfumato.compare.interruption import run_until_stopped
 from sfumato.compare.pareto_front import front, knee
 from sfumato.compare.settings import RunConfiguration, find_settings, plan_runs
 from sfumato.encode import EncodedTable, encode
-from sfumato.errors import InputError, PolicyError, SfumatoError
+from sfumato.errors import InputError, PolicyError, SfumatoError, is_lack_of_memory
 from sfumato.policy import Policy, load
 from sfumato.release import prepare
 from sfumato.release.pipeline import Progress
@@ -270,7 +270,9 @@ def _run_all(runs: Sequence[RunConfiguration], cache: "EncodingCache", watch: Wa
                 line = replace(line, figures=measure_run(cache.table, run.policy, encoded, progress))
             except SfumatoError as error:
                 line = replace(line, reason=str(error))
-            except MemoryError:
+            except Exception as error:
+                if not is_lack_of_memory(error):
+                    raise
                 line = replace(line, reason="it does not fit into memory; run it on a larger machine")
         yield line
 

@@ -80,7 +80,7 @@ def _file_keys(document: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
     """List every key that names a file, with the table it is in."""
     columns = list(document["columns"].values())
     hierarchies = [column for column in columns if isinstance(column.get("hierarchy"), str)]
-    keys = [(document.get("data", {}), "source")]
+    keys = [(document.get("data", {}), "source"), (document.get("publish", {}), "sign")]
     keys += [(column, "key") for column in columns]
     keys += [(column, "hierarchy") for column in hierarchies if column["hierarchy"] not in _HIERARCHY_WORDS]
     keys += [(requirement, "costs") for requirement in document["privacy"]]

@@ -18,7 +18,16 @@ from sfumato.ledger.stored_copies import CopySource, file_sha256
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.verifier import Verdict, verify
 from sfumato.verifier.accounts import check_manifest
-from sfumato.verifier.release_files import public_folder, read_audit, read_bytes, read_json, read_layout, table_path
+from sfumato.verifier.release_files import (
+    SIGNATURE,
+    SUMMARY,
+    public_folder,
+    read_audit,
+    read_bytes,
+    read_json,
+    read_layout,
+    table_path,
+)
 
 _ACCOUNT = ("sfumato", "written", "policy", "folder", "input", "suppressed", "needs", "costs", "manifest_sha256")
 """What is stored of the audit: the policy, and what the verifier needs; neither the seed nor a figure of the report."""
@@ -49,6 +58,13 @@ class CandidateRelease:
         return {name: self.manifest["files"][name]["sha256"] for name in read_layout(self.manifest).files}
 
     @property
+    def signed_files(self) -> dict[str, str]:
+        """The SHA-256 of the signature of a signed release, and of the page that it covers besides; else nothing."""
+        names = [SIGNATURE, SUMMARY] if "signed_by" in self.manifest else []
+        found = {name: file_sha256(self.public / name) for name in names}
+        return {name: sha256 for name, sha256 in found.items() if sha256 is not None}
+
+    @property
     def account(self) -> bytes | None:
         """The extract of the audit that is stored; ``None`` where there is no audit."""
         if not self.audit:
@@ -61,6 +77,8 @@ class CandidateRelease:
         files = {f"public/{MANIFEST}": CopySource(self.content, self.sha256)}
         for name, sha256 in self.tables.items():
             files[f"public/{name}"] = CopySource(table_path(self.public, name), sha256)
+        for name, sha256 in self.signed_files.items():
+            files[f"public/{name}"] = CopySource(self.public / name, sha256)
         if (account := self.account) is not None:
             files["private/audit.json"] = CopySource(account, _sha256(account))
         return files
@@ -83,6 +101,7 @@ class CandidateRelease:
         return {
             "manifest_sha256": self.sha256,
             "tables": self.tables,
+            "signed_files": self.signed_files,
             "account_sha256": None if account is None else _sha256(account),
             "rows": self.manifest["rows"],
             "promise": self.manifest["promise"],

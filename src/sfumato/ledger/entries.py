@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,9 @@ class Entry:
 
     `state` is ``publishing`` from the moment it was reserved until its folder had appeared; such a release counts as
     published. `previous` are the stored tables of the earlier releases that its promise speaks of. `account_sha256` is
-    the hash of what is stored of its audit. `chain` is the hash of the event that made the entry.
+    the hash of what is stored of its audit. `chain` is the hash of the event that made the entry. `signed_files` are,
+    by SHA-256, the signature of a signed release and the page that it covers: with them the copy can be held against a
+    public key.
     """
 
     number: int
@@ -44,6 +46,7 @@ class Entry:
     state: str
     chain: str
     folder: Path
+    signed_files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -177,7 +180,8 @@ def _new_entry(event: Event, copies: Path) -> Entry:
     """Make the entry that an event begins; its files are within the ledger, whoever wrote the event."""
     body = event.body
     try:
-        parts = [*body["tables"], *(part for place in body["previous"].values() for part in place)]
+        signed_files = body.get("signed_files", {})  # ledgers of earlier versions have none
+        parts = [*body["tables"], *signed_files, *(part for place in body["previous"].values() for part in place)]
         if not _HASH.fullmatch(body["manifest_sha256"]) or not all(map(is_file_name, parts)):
             raise _unknown_event(event)
         return Entry(
@@ -195,6 +199,7 @@ def _new_entry(event: Event, copies: Path) -> Entry:
             state=_PUBLISHED if body["event"] == "recorded" else _PUBLISHING,
             chain=event.chain,
             folder=copies / body["manifest_sha256"],
+            signed_files=dict(signed_files.items()),
         )
     except (KeyError, TypeError, AttributeError):
         raise _unknown_event(event) from None

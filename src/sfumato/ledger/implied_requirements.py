@@ -141,8 +141,8 @@ class JoinRequirements:
         )
         tables = {**document, "previous": [*previous, *self.previous], "privacy": [*privacy, *self.rules]}
         policy = Policy.read(tables, folder=self.policy.folder, lenient=lenient)
-        # The path of a source that the command line names starts where it runs; it is not resolved a second time.
-        return replace(policy, source=self.policy.source)
+        # The paths that the command line names start where it runs; they are not resolved a second time.
+        return replace(policy, source=self.policy.source, publish=self.policy.publish)
 
 
 def _check_names(policy: Policy, entry: Entry) -> None:

@@ -3,13 +3,13 @@
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import InputError, OutputError
+from sfumato.errors import InputError, OutputError, SfumatoError
 from sfumato.ledger.candidate_release import CandidateRelease, read_candidate
 from sfumato.ledger.entries import (
     DEFAULT_POPULATION,
@@ -108,8 +108,13 @@ class Ledger:
         Refused where a release of the population came in since the `snapshot`. From here on it counts as published:
         call `finish` when its folder has appeared, or `withdraw` if it certainly has not and will not.
         """
-        candidate = read_candidate(Path(stage), stored_tables(self.entries()))
-        return self._record("reserved", candidate, EntryRequest(name, snapshot.population, snapshot.version))
+        before = self.entries()
+        candidate = read_candidate(Path(stage), stored_tables(before))
+        try:
+            return self._record("reserved", candidate, EntryRequest(name, snapshot.population, snapshot.version))
+        except OutputError:
+            self._withdraw_unsure(candidate.sha256, {entry.number for entry in before})
+            raise
 
     def finish(self, number: int) -> Entry:
         """Note that the folder of a reserved release has appeared."""
@@ -125,6 +130,13 @@ class Ledger:
             if not entry.unfinished:
                 raise InputError(f"{entry.title} was published, which cannot be taken back")
             append_event(connection, chain, _event("withdrawn", number))
+
+    def _withdraw_unsure(self, manifest_sha256: str, known: Collection[int]) -> None:
+        """Take back a reservation that failed and may be there all the same, as a commit may that the disk disowned."""
+        with suppress(SfumatoError):
+            for entry in self.entries():
+                if entry.manifest_sha256 == manifest_sha256 and entry.unfinished and entry.number not in known:
+                    self.withdraw(entry.number)
 
     def _record(self, kind: str, candidate: CandidateRelease, request: EntryRequest) -> Entry:
         """Store the files, and then append in one transaction the event that says so."""

@@ -80,7 +80,7 @@ def _file_problems(entry: Entry, folder: Path) -> Iterator[str]:
     """Name the files of a copy that are missing, changed or added; earlier tables beside it are not looked at."""
     public = entry.folder / "public"
     files = {public / MANIFEST: entry.manifest_sha256}
-    files |= {public / name: sha256 for name, sha256 in entry.tables.items()}
+    files |= {public / name: sha256 for name, sha256 in {**entry.tables, **entry.signed_files}.items()}
     if entry.account_sha256 is not None:
         files[entry.folder / "private" / "audit.json"] = entry.account_sha256
     for path, sha256 in files.items():

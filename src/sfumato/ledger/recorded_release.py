@@ -18,6 +18,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.policy import Policy
 from sfumato.previous import link_releases
 from sfumato.publish.promise import state_requirements
+from sfumato.publish.signing_key import SigningKey
 from sfumato.release import Release, prepare
 from sfumato.release.verification import promise_of
 from sfumato.verifier import Verdict, verify_table
@@ -40,11 +41,12 @@ class RecordedRelease:
         """What the data holder should know, of the release and of what could not be asked of the join."""
         return [*self.release.warnings, *join_warnings(self.snapshot.entries), *self.notes]
 
-    def save(self, folder: Path, *, force: bool = False) -> Entry:
+    def save(self, folder: Path, *, force: bool = False, sign: str | Path | SigningKey | None = None) -> Entry:
         """Write the release folder and record it: neither without the other, whatever happens in between.
 
         An entry is withdrawn where the folder certainly did not appear, and only there. Where the folder is out and the
-        ledger cannot be told so, the entry goes on counting as published, and the release has a mishap more.
+        ledger cannot be told so, the entry goes on counting as published, and the release has a mishap more. `sign` is
+        the private key, or its file, to sign it with, in place of the policy's.
         """
         reserved: list[Entry] = []
 
@@ -53,7 +55,7 @@ class RecordedRelease:
             reserved.append(self.ledger.reserve(stage, self.snapshot, name=self.name))
 
         try:
-            self.release.save(folder, force=force, before=reserve)
+            self.release.save(folder, force=force, before=reserve, sign=sign)
         except BaseException as error:
             if reserved and not self.release.is_out:
                 self._withdraw(reserved[0], error)

@@ -184,12 +184,13 @@ def read_key_file(section: Section, *, individual: bool, folder: Path) -> Path |
 def check_key_file(columns: Mapping[str, Column], path: Path, what: str) -> None:
     """Refuse a key file that is the file at `path`, which has another purpose: others know what is in it."""
     for column in columns.values():
-        if column.key is not None and _is_same_file(column.key, path):
+        if column.key is not None and is_same_file(column.key, path):
             way = "name a file that holds the key alone and is kept apart"
             raise PolicyError(f"{column.key} is {what}; {way}", key=dotted_key("columns", column.name, "key"))
 
 
-def _is_same_file(path: Path, other: Path) -> bool:
+def is_same_file(path: Path, other: Path) -> bool:
+    """Whether two paths lead to one file that is there."""
     try:
         return os.path.samefile(path, other)  # noqa: PTH121 - Path's own is no better, and takes a path as well
     except (OSError, ValueError):  # one of them is not there, or could not be

@@ -11,7 +11,7 @@ from sfumato.policy.section import Section
 DATA_KEYS = ("source", "separator", "null", "encoding")
 LATER_DATA_KEYS = ("query",)
 ALGORITHM_KEYS = ("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class")
-PUBLISH_KEYS = ("form", "format", "ranges", "ss")
+PUBLISH_KEYS = ("form", "format", "ranges", "ss", "sign")
 
 FULL_DOMAIN = ("samarati", "incognito", "optimal")
 """Algorithms that publish all values of a column at one level."""
@@ -81,6 +81,7 @@ class PublishOptions:
     """The form of the release and the format of its files.
 
     `ss` says whether two-table releases have all sensitive columns together in one table, or each apart in its own.
+    `sign` is the file of the private key that the release is signed with; it is not read before a release is made.
 
     >>> PublishOptions().split, PublishOptions("lossy-join").split
     (False, True)
@@ -90,6 +91,7 @@ class PublishOptions:
     format: str = "csv"
     ranges: str = "partition"
     ss: str = "together"
+    sign: Path | None = None
 
     @property
     def split(self) -> bool:
@@ -157,18 +159,22 @@ def read_algorithm_options(value: object) -> AlgorithmOptions:
     )
 
 
-def read_publish_options(value: object) -> PublishOptions:
-    """Read the [publish] table.
+def read_publish_options(value: object, *, folder: Path | None = None) -> PublishOptions:
+    """Read the [publish] table; a relative path starts at `folder`, or where the program runs.
 
     >>> read_publish_options({"format": "parquet"})
-    PublishOptions(form='generalized', format='parquet', ranges='partition', ss='together')
+    PublishOptions(form='generalized', format='parquet', ranges='partition', ss='together', sign=None)
     """
     section = Section.from_value(value, "publish", PUBLISH_KEYS)
     form = section.choice("form", FORMS, later=LATER_FORMS) or "generalized"
+    sign = section.text("sign")
+    if sign == "":
+        raise section.error("sign", "must be the path of a file")
     return PublishOptions(
         form=form,
         format=section.choice("format", FORMATS) or "csv",
         # Two tables publish no range, so the tightest ones may decide who is in a class with whom.
         ranges=section.choice("ranges", RANGES) or ("partition" if form == "generalized" else "boxes"),
         ss=section.choice("ss", SENSITIVE_TABLES) or "together",
+        sign=None if sign is None else (folder or Path()) / sign,
     )

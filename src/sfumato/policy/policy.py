@@ -83,7 +83,7 @@ class Policy:
         """Read a policy from its tables; paths start at `folder`, or where the program runs."""
         document, folder = plain_tables(policy), folder or Path()
         Section.from_value(document, "", POLICY_KEYS)
-        publish = read_publish_options(document.get("publish", {}))
+        publish = read_publish_options(document.get("publish", {}), folder=folder)
         return cls(
             source=read_data_source(document.get("data", {}), folder=folder),
             columns=read_columns(document.get("columns"), folder=folder, levels=publish.form != "anatomy"),
@@ -162,16 +162,23 @@ class Policy:
         return find_anatomy_column(self.columns, self.privacy)
 
     def replace(
-        self, *, source: str | Path | None = None, algorithm: str | None = None, seed: int | None = None
+        self,
+        *,
+        source: str | Path | None = None,
+        algorithm: str | None = None,
+        seed: int | None = None,
+        sign: str | Path | None = None,
     ) -> Self:
-        """Replace what the command line overrides; a relative `source` starts where the program runs."""
+        """Replace what the command line overrides; a relative `source` or `sign` starts where the program runs."""
         document = _override(self.document, "data", source=source)
+        document = _override(document, "publish", sign=sign)
         document = _override(document, "algorithm", name=algorithm, seed=seed)
-        # The path of the policy itself started at its own folder, so it is not read a second time.
+        # Paths of the policy itself started at its own folder, so they are not read a second time.
         return dataclasses.replace(
             self,
             source=self.source if source is None else read_data_source(document["data"], folder=Path()),
             search=read_algorithm_options(document.get("algorithm", {})),
+            publish=self.publish if sign is None else read_publish_options(document["publish"]),
             document=document,
         )
 

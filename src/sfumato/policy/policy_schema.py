@@ -148,6 +148,7 @@ def _publish() -> JsonSchema:
         "format": _choice("The format of the published table.", FORMATS),
         "ranges": _choice("What is published of columns with ranges.", RANGES),
         "ss": _choice(ss, SENSITIVE_TABLES),
+        "sign": _text("The file of the private key that the release is signed with; left out, none.", minLength=1),
     }
     return _table("What the release looks like.", properties)
 

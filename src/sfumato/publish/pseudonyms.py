@@ -5,7 +5,6 @@ policy is; a file that is missing, unfit or among what is published is refused.
 """
 
 import hmac
-import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from sfumato.errors import PolicyError, UnreadableFile
 from sfumato.policy import Policy
 from sfumato.policy.columns import check_key_file
 from sfumato.policy.toml_text import dotted_key
+from sfumato.publish.key_places import lies_within
 
 LEAST_BYTES = 32
 """Bytes of a key: the size of what HMAC-SHA256 gives, below which guessing the key gets easier."""
@@ -146,8 +146,7 @@ def check_key_apart(policy: Policy, folder: Path) -> None:
     if named is None:
         return
     key, path = named
-    places = _real_path(path), _real_path(path.parent) / path.name  # the key, and a link to it
-    if any(place.is_relative_to(_real_path(folder)) for place in places):
+    if lies_within(path, folder):
         raise _refusal(key, f"{path} lies in the folder of the release", "keep it apart: move it elsewhere")
 
 
@@ -193,8 +192,3 @@ def _read_file(key: str, path: Path) -> bytes:
 
 def _refusal(key: str, why: str, way: str) -> PolicyError:
     return PolicyError(f"{why}; {way}", key=key)
-
-
-def _real_path(path: Path) -> Path:
-    """Without links; unlike Path.resolve, this never raises on a loop of them."""
-    return Path(os.path.realpath(path))

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
-from sfumato.errors import OutputError, UnreadableFile
+from sfumato.errors import OutputError, UnreadableFile, is_lack_of_memory
 from sfumato.reading.release_reader import AUDIT, MANIFEST
 
 _RENAME_EXCHANGE = 2
@@ -79,7 +79,7 @@ def staged(target: Path, *, force: bool = False) -> Iterator[Stage]:
                 yield stage
                 _appear(stage, force=force)
     except OSError as error:
-        raise _cannot_write(error, target) from None
+        raise MemoryError if is_lack_of_memory(error) else _cannot_write(error, target) from None
 
 
 def check_target(target: Path, *, force: bool) -> None:

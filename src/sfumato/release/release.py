@@ -10,6 +10,7 @@ from sfumato.errors import InputError
 from sfumato.policy import Policy
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable, table_layout
+from sfumato.publish.signing_key import SigningKey, choose_signing_key
 from sfumato.recode import Recoding
 from sfumato.release.folder import Stage
 from sfumato.release.verification import verify_publication
@@ -181,13 +182,26 @@ class Release:
         """SHA-256 of the file that the rows came from; none where they did not come from a file."""
         return self.publication.input_digest
 
-    def save(self, folder: str | Path, *, force: bool = False, before: Callable[[Path], object] | None = None) -> Path:
+    @property
+    def signed_by(self) -> str | None:
+        """The fingerprint of the key that it was signed with when it was saved; ``None`` where it was not."""
+        return None if self._verdict is None else self._verdict.signed_by
+
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        force: bool = False,
+        before: Callable[[Path], object] | None = None,
+        sign: str | Path | SigningKey | None = None,
+    ) -> Path:
         """Write the release folder: whole and verified, or not at all.
 
         `before` is called with the complete folder before it appears under its name, and may still refuse it. What goes
-        wrong once it has appeared is not raised: it is added to `mishaps`.
+        wrong once it has appeared is not raised: it is added to `mishaps`. `sign` is a private key, or its file, to
+        sign it with, in place of the policy's ``[publish] sign``.
         """
-        target = Path(folder)
+        target, key = Path(folder), choose_signing_key(self.policy, sign)
         self._stages = []
 
         def look_at(stage: Stage) -> None:
@@ -195,6 +209,8 @@ class Release:
                 before(stage.path)
             self._stages.append(stage)
 
-        self._verdict, self._attacks = write_release(self.assessment, target, self.seconds, force=force, before=look_at)
+        self._verdict, self._attacks = write_release(
+            self.assessment, target, self.seconds, force=force, before=look_at, key=key
+        )
         self.mishaps += [f"the release is out, but {mishap}" for stage in self._stages for mishap in stage.mishaps]
         return target

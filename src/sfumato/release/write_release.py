@@ -12,6 +12,7 @@ from sfumato.publish import manifest
 from sfumato.publish.pseudonyms import check_key_apart
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable
+from sfumato.publish.signing_key import SIGNATURE_FILE, SigningKey, check_signing_key_apart
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.release.audit import audit_findings, draft_audit
 from sfumato.release.folder import Stage, flush_to_disk, staged
@@ -20,7 +21,7 @@ from sfumato.release.verification import require_passed
 from sfumato.release.warnings import release_warnings
 from sfumato.report.assessment import Assessment
 from sfumato.table.files import file_digest
-from sfumato.verifier import Verdict, verify, verify_accounts
+from sfumato.verifier import TrustedKey, Verdict, verify, verify_accounts
 from sfumato.verifier.release_files import SUMMARY
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ def write_release(
     *,
     force: bool = False,
     before: Callable[[Stage], object],
+    key: SigningKey | None = None,
 ) -> "tuple[Verdict, Attacks]":
     """Write a release folder, whole and verified, or nothing; return what verifier and attacks found in the files.
 
-    `before` is called when the folder is complete, before it appears under its name, and may still refuse it. The time
-    that writing and verifying take is added to `seconds`.
+    `before` is called when the folder is complete, before it appears under its name, and may still refuse it. The
+    manifest is signed with the `key`, where there is one, and the verifier holds the signature against its public half.
+    The time that writing and verifying take is added to `seconds`.
 
     Raises:
         NotVerified: the verifier does not pass what was written.
@@ -48,6 +51,7 @@ def write_release(
     """
     publication = assessment.publication
     check_key_apart(publication.policy, target)
+    check_signing_key_apart(key, publication.policy, target, publication.source.path)
     with staged(target, force=force) as hidden, ThreadPoolExecutor(2) as pool:
         stage = hidden.path
         # attacks are tried and figures worked out by the way: writing and verifying leave a processor idle
@@ -71,11 +75,16 @@ def write_release(
         with timed(seconds, "write"):
             attacks = replace(measuring.result()[0], intersect=_intersect(publication, stage))
             page = pool.submit(_private_page, assessment, verdict, attacks)
+            if key is not None:
+                account["signed_by"] = key.fingerprint
             _write_accounts(assessment, stage, verdict, attacks, seconds, account, record)
+            if key is not None:
+                (public / SIGNATURE_FILE).write_bytes(key.sign((public / MANIFEST).read_bytes()))
             (private / "report.html").write_text(page.result(), encoding="utf-8")
             for path in private.iterdir():
                 path.chmod(0o600)  # so that a copy of a file alone stays private too
-        require_passed(verify_accounts(stage, verdict))
+        trusted = None if key is None else TrustedKey.from_pem(key.public_pem, str(key.path))
+        verdict = require_passed(verify_accounts(stage, verdict, key=trusted))
         for flushed in flushing:
             flushed.result()
         before(hidden)

@@ -6,8 +6,9 @@ anything leaves the house.
 """
 
 from sfumato.verifier.accounts import read_promise
+from sfumato.verifier.manifest_signature import TrustedKey
 from sfumato.verifier.stated_promise import InputDistribution, PriorRelease, Promise, RequestedPromise
-from sfumato.verifier.verdict import Finding, Verdict
+from sfumato.verifier.verdict import Finding, FoundSignature, Verdict
 from sfumato.verifier.verify import verify, verify_accounts, verify_table, verify_tables
 
 # The names that these had before, for those who import them.
@@ -20,11 +21,13 @@ __all__ = [
     "Asked",
     "Earlier",
     "Finding",
+    "FoundSignature",
     "InputDistribution",
     "Needs",
     "PriorRelease",
     "Promise",
     "RequestedPromise",
+    "TrustedKey",
     "Verdict",
     "promised",
     "read_promise",

@@ -4,6 +4,7 @@ Both are JSON files that anybody may have changed. A missing key or a wrong type
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -213,5 +214,6 @@ _MANIFEST_KEYS: dict[str, Callable[[Any], bool]] = {
     "previous": _are_previous,
     "taxonomies": are_taxonomies,
     "summary": lambda value: _has_hash(value) and value.get("file") == SUMMARY,
+    "signed_by": lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None,
 }
-_OPTIONAL_KEYS = frozenset({"csv", "privacy", "suppression_limit", "previous", "taxonomies", "summary"})
+_OPTIONAL_KEYS = frozenset({"csv", "privacy", "suppression_limit", "previous", "taxonomies", "summary", "signed_by"})

@@ -26,6 +26,8 @@ JsonObject = Mapping[str, Any]
 
 SUMMARY = "summary.html"
 """The page that may be beside the tables."""
+SIGNATURE = "manifest.json.sig"
+"""The signature of the manifest, which may be beside it."""
 
 FORMATS = frozenset({".csv", ".parquet"})
 LARGEST_ACCOUNT = 1 << 27
@@ -50,13 +52,18 @@ def public_folder(folder: Path) -> Path:
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object from a file of the release."""
+    return parse_json(read_bytes(path), path.name)
+
+
+def parse_json(content: bytes, name: str) -> dict[str, Any]:
+    """Parse the JSON object that a file of the release holds."""
     try:
-        content = json.loads(read_bytes(path))
+        parsed = json.loads(content)
     except (ValueError, RecursionError):
-        raise NotVerified(f"{path.name} is not JSON; it was changed after publication") from None
-    if not isinstance(content, dict):
-        raise NotVerified(f"{path.name} does not hold a JSON object; it was changed after publication")
-    return content
+        raise NotVerified(f"{name} is not JSON; it was changed after publication") from None
+    if not isinstance(parsed, dict):
+        raise NotVerified(f"{name} does not hold a JSON object; it was changed after publication")
+    return parsed
 
 
 def read_audit(public: Path) -> dict[str, Any]:
@@ -136,26 +143,33 @@ def table_file_problems(public: Path, manifest: JsonObject) -> list[str]:
     return [problem for name, entry in files for problem in _hash_problems(plain_file(public, name), entry)]
 
 
-def other_file_problems(public: Path, manifest: JsonObject, tables: Iterable[str]) -> list[str]:
-    """List what is wrong with files beside the tables: the manifest, the page that it lists, and nothing else.
+def other_file_problems(
+    public: Path, manifest: JsonObject, tables: Iterable[str], *, complete: bool = False
+) -> list[str]:
+    """List what is wrong with files beside the tables: the manifest, its signature, its page, and nothing else.
 
-    The page is for reading, and no promise rests on it: it may be gone, but if it is there it is the one published.
+    The page is for reading, and no promise rests on it: unless all is to be `complete` it may be gone, but if it is
+    there it is the one published.
     """
     problems, expected = [], {*tables, "manifest.json"}
+    if "signed_by" in manifest:
+        expected.add(SIGNATURE)
     page = manifest.get("summary")
     if page is not None:
         path = public / page["file"]
         expected.add(page["file"])
         if path.is_symlink() or path.exists():
             problems += _hash_problems(plain_file(public, page["file"]), page)
+        elif complete:
+            problems.append(f"{path.name} is missing from the release")
     extra = sorted(path.name for path in public.iterdir() if path.name not in expected)
     return problems + [f"{name} does not belong to the release" for name in extra]
 
 
-def manifest_file_problems(public: Path, audit: JsonObject) -> list[str]:
-    """Say whether the manifest is another than the one that was published, where the audit has its hash."""
+def manifest_file_problems(content: bytes, audit: JsonObject) -> list[str]:
+    """Say whether the manifest, as its bytes, is not the one that was published, where the audit has its hash."""
     stated = audit.get("manifest_sha256")
-    digest = hashlib.sha256(read_bytes(public / "manifest.json")).hexdigest()
+    digest = hashlib.sha256(content).hexdigest()
     return [] if stated in {None, digest} else ["manifest.json is not the file that was published: its SHA-256 differs"]
 
 

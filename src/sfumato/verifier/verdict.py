@@ -1,7 +1,7 @@
 """Verdict: what the verifier found."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -26,13 +26,25 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class FoundSignature:
+    """A signature that fits its manifest: the fingerprint of its key, and whether the reader has said to trust it."""
+
+    fingerprint: str
+    trusted: bool
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """Whether a release keeps its promise, requirement by requirement, and everything that is wrong with it."""
+    """Whether a release keeps its promise, requirement by requirement, and everything that is wrong with it.
+
+    `signature` is that of its manifest, where it has one that fits.
+    """
 
     rows: int
     classes: int
     privacy: tuple[Finding, ...]
     problems: tuple[str, ...] = field(default=())
+    signature: FoundSignature | None = None
 
     @property
     def satisfied(self) -> bool:
@@ -44,12 +56,20 @@ class Verdict:
         """Everything that is wrong, one sentence each."""
         return self.problems + tuple(text for finding in self.privacy for text in finding.failures)
 
+    @property
+    def signed_by(self) -> str | None:
+        """The fingerprint of the key that signed it, if that was held against a key that the reader trusts."""
+        return self.signature.fingerprint if self.signature is not None and self.signature.trusted else None
+
     def as_json(self) -> dict[str, Any]:
         """As ``sfumato verify --json`` prints it, with what is wrong beside it."""
-        return {
+        content = {
             "satisfied": self.satisfied,
             "rows": self.rows,
             "classes": self.classes,
             "privacy": [finding.as_json() for finding in self.privacy],
             "problems": list(self.complaints),
         }
+        if self.signature is None:
+            return content
+        return content | {"signed_by": self.signed_by, "signature": asdict(self.signature)}

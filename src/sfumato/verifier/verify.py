@@ -26,20 +26,22 @@ from sfumato.verifier.linkage.earlier_releases import (
     use_files,
     with_stated_files,
 )
+from sfumato.verifier.manifest_signature import TrustedKey, require_signature, signature_problems
 from sfumato.verifier.release_files import (
     JsonObject,
     Layout,
     manifest_file_problems,
     other_file_problems,
+    parse_json,
     public_folder,
     read_audit,
-    read_json,
+    read_bytes,
     read_layout,
     table_file_problems,
     table_path,
 )
 from sfumato.verifier.stated_promise import Promise, RequestedPromise, objection
-from sfumato.verifier.verdict import Finding, Verdict
+from sfumato.verifier.verdict import Finding, FoundSignature, Verdict
 
 _MOST_LISTED = 5
 _ROUNDING = 1e-6
@@ -50,27 +52,34 @@ _MODEL_KEYS = (
 
 
 def verify(
-    folder: str | Path, *, asked: RequestedPromise | None = None, previous: Mapping[str, str | Path] | None = None
+    folder: str | Path,
+    *,
+    asked: RequestedPromise | None = None,
+    previous: Mapping[str, str | Path] | None = None,
+    signed_by: str | Path | None = None,
 ) -> Verdict:
     """Re-check a published release from its files.
 
     `folder` is the release or its ``public`` part. What is `asked`, a policy, stands in place of what the manifest
     promises. `previous` names the files of earlier releases, in place of those that the private audit knows.
-    Raises `NotVerified` where a file is missing or cannot be read, and `InputError` where a requirement cannot be
-    checked with what is at hand.
+    `signed_by` is the file of a public key: whatever its owner has not signed is refused, every public file included.
+    Raises `NotVerified` where a file is missing, cannot be read or is not signed by that key, and `InputError` where a
+    requirement cannot be checked with what is at hand.
     """
+    key = None if signed_by is None else TrustedKey.read(Path(signed_by))
     public = public_folder(Path(folder))
-    manifest, audit = read_json(public / "manifest.json"), read_audit(public)
+    content, manifest = _read_manifest(public, key)
+    audit = read_audit(public)
     promise = _requested_promise(manifest, audit, asked)
     promise = replace(promise, previous=use_files(promise.previous, previous))
     _check_requirements(promise)
     layout = read_layout(manifest)
     paths = [table_path(public, name) for name in layout.files]
-    problems = manifest_file_problems(public, audit)
+    problems = manifest_file_problems(content, audit)
     with ThreadPoolExecutor(1) as pool:  # hashing needs no lock of Python's, and reads what is counted meanwhile
         hashing = pool.submit(table_file_problems, public, manifest)
         try:
-            others = other_file_problems(public, manifest, layout.files)
+            others = other_file_problems(public, manifest, layout.files, complete=key is not None)
             others += promise_problems(manifest, audit) + previous_problems(manifest, audit)
             verdict = _verify_tables(paths, promise, manifest, audit)
         finally:  # of two errors, that of a file that cannot be read is the one to mend first
@@ -78,18 +87,41 @@ def verify(
     problems += others
     if asked is None and "privacy" in manifest:
         problems += figure_problems(verdict.privacy, manifest["privacy"])
-    return replace(verdict, problems=(*problems, *verdict.problems))
+    problems += (wrong := signature_problems(public, content, manifest))
+    signature = None if wrong else _found_signature(manifest, key)
+    return replace(verdict, problems=(*problems, *verdict.problems), signature=signature)
 
 
-def verify_accounts(folder: Path, verdict: Verdict) -> Verdict:
-    """Re-check the accounts of a release after figures were added to them; the table is the one of the verdict."""
+def verify_accounts(folder: Path, verdict: Verdict, *, key: TrustedKey | None = None) -> Verdict:
+    """Re-check the accounts of a release after figures were added to them; the table is the one of the verdict.
+
+    `key` is the public one of the key that signed them, where they are signed.
+    """
     public = public_folder(folder)
-    manifest, audit = read_json(public / "manifest.json"), read_audit(public)
+    content, manifest = _read_manifest(public, key)
+    audit = read_audit(public)
     read_promise(manifest, audit)  # refuses accounts that are not well-formed
-    problems = manifest_file_problems(public, audit) + promise_problems(manifest, audit)
-    problems += other_file_problems(public, manifest, read_layout(manifest).files) + previous_problems(manifest, audit)
+    tables, complete = read_layout(manifest).files, key is not None
+    problems = manifest_file_problems(content, audit) + promise_problems(manifest, audit)
+    problems += other_file_problems(public, manifest, tables, complete=complete) + previous_problems(manifest, audit)
     problems += number_problems(verdict, manifest, audit) + figure_problems(verdict.privacy, manifest["privacy"])
-    return replace(verdict, problems=(*verdict.problems, *problems))
+    problems += (wrong := signature_problems(public, content, manifest))
+    signature = None if wrong else _found_signature(manifest, key)
+    return replace(verdict, problems=(*verdict.problems, *problems), signature=signature)
+
+
+def _read_manifest(public: Path, key: TrustedKey | None) -> tuple[bytes, JsonObject]:
+    """Read a manifest once, as bytes and as JSON; where there is a key, not before its signature holds."""
+    content = read_bytes(public / "manifest.json")
+    if key is not None:
+        require_signature(public, content, key)
+    return content, parse_json(content, "manifest.json")
+
+
+def _found_signature(manifest: JsonObject, key: TrustedKey | None) -> FoundSignature | None:
+    """Say who signed a release whose signature fits; a key that was given is the one, or it would have been refused."""
+    stated = manifest.get("signed_by")
+    return None if stated is None else FoundSignature(stated, trusted=key is not None)
 
 
 def verify_table(table: Any, promise: Promise) -> Verdict:

@@ -2,8 +2,10 @@
 
 import itertools
 import random
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.verifier import Finding, PriorRelease, Promise, verify_table
+from sfumato.verifier.linkage import alike_joins, xy_checks
 
 pytestmark = pytest.mark.slow
 
@@ -223,3 +226,45 @@ def test_the_join_is_that_of_the_rows(block: int, tmp_path: Path, monkeypatch: p
             assert each.satisfied is (failing == 0), (seed, rule)
             assert each.achieved["k"] == pytest.approx(float(figure), abs=1e-11), (seed, rule)
             assert told(each.failures) == failing, (seed, rule)
+
+
+def renamed(rule: Rule, name: str) -> Rule:
+    """A requirement on the release ``one``, of another release and of it alone."""
+    sides = {key: [re.sub("^one[.]", f"{name}.", reference) for reference in rule[key]] for key in ("x", "y")}
+    return {**rule, **sides, "releases": [name]}
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_alike_joins_are_those_of_the_rows(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same asked of five earlier releases, each by itself, is checked at once and is what the definition says."""
+    together: list[int] = []
+
+    def spy(*arguments: Any, **options: Any) -> Any:
+        together.append(1)
+        return alike_joins.collect_by_release(*arguments, **options)
+
+    monkeypatch.setattr(xy_checks, "collect_by_release", spy)
+    if block % 2:
+        monkeypatch.setattr(alike_joins, "ROWS_AT_ONCE", 12)
+        monkeypatch.setattr("sfumato.verifier.linkage.pivot_join.PAIRS_AT_ONCE", 12)
+    of_two = (case for case in map(Case, itertools.count(block * 1000)) if len(case.names) == 2)
+    for place, case in enumerate(itertools.islice(of_two, 12)):
+        case.rules, kind = [], "parquet" if place % 4 == 0 else "csv"
+        asked = [case.draw_rule() for _ in range(2)]
+        names = [f"r{number}" for number in range(5)]
+        releases, expectations = [], []
+        for name in names:
+            rows = case.draw.randint(0, 9)
+            case.tables[1] = [{column: case.draw.choice(LABELS[column]) for column in FIRST} for _ in range(rows)]
+            (release,) = earlier(case, tmp_path, kind=kind)
+            assert release.path is not None
+            releases.append(replace(release, name=name, path=release.path.rename(tmp_path / f"{name}.{kind}")))
+            expectations += [expected(case, rule) for rule in asked]
+        rules = [renamed(rule, name) for name in names for rule in asked]
+        promise = Promise(("a", "b"), ("s",), None, tuple(rules), previous=tuple(releases), taxonomies=TREES)
+        findings = verify_table(arrow(case.tables[0], CURRENT), promise).privacy
+        for rule, each, (failing, figure) in zip(rules, findings, expectations, strict=True):
+            assert each.satisfied is (failing == 0), (block, place, rule)
+            assert each.achieved["k"] == pytest.approx(float(figure), abs=1e-11), (block, place, rule)
+            assert told(each.failures) == failing, (block, place, rule)
+    assert together

@@ -26,7 +26,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from sfumato.errors import InputError, NotVerified, listing
+from sfumato.errors import InputError, NotVerified, is_lack_of_memory, listing
 from sfumato.verifier.duckdb_tables import TableView
 from sfumato.verifier.sql import quote_text
 from sfumato.verifier.stated_promise import ROW_KEY, TAXONOMY_ROOT, PriorRelease, Taxonomies
@@ -247,12 +247,14 @@ def execute(connection: Any, statement: str) -> Any:
     """Run a statement and give its lines; numbers that do not fit are refused, never cut."""
     try:
         return connection.execute(statement).fetchall()
-    except duckdb.OutOfMemoryException:
-        raise MemoryError from None
     except duckdb.OutOfRangeException:
         raise NotVerified(
             "the join with earlier releases has more lines than numbers of 128 bits can count; nothing was proved"
         ) from None
+    except duckdb.Error as error:
+        if is_lack_of_memory(error):
+            raise MemoryError from None
+        raise
 
 
 # Kinds and their matches

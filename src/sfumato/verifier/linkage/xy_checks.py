@@ -98,14 +98,14 @@ class LinkageChecks:
                 rules[names[0]].append(rule)
         for alike in find_alike(self.counts.table, promise.joined_releases, self.earlier, rules):
             with suppress(NotVerified):  # too large together, or not readable: said of the release that it is
-                yield from self._check_together(alike, rules)
+                yield from self._check_together(self.counts.table, alike, rules)
 
     def _check_together(
-        self, alike: AlikeReleases, rules: Mapping[str, Sequence[StatedRequirement]]
+        self, table: TableView, alike: AlikeReleases, rules: Mapping[str, Sequence[StatedRequirement]]
     ) -> Iterator[tuple[int, Finding]]:
         promise = self.counts.promise
         self._forget_plan()
-        plan = alike.make_plan(self.counts.table, promise.taxonomies, promise.individual)
+        plan = alike.make_plan(table, promise.taxonomies, promise.individual)
         plan = read_tables(plan, alike.rules)
         if not match_alike(plan, alike.releases):
             return
