@@ -86,3 +86,23 @@ def test_no_expression_is_evaluated_for_its_side_effect() -> None:
         for node in ast.walk(tree):
             if isinstance(node, ast.Expr):
                 assert not isinstance(node.value, ast.Attribute | ast.Subscript | ast.Name), f"{name}:{node.lineno}"
+
+
+def test_sentences_quote_in_one_way() -> None:
+    """No module puts a value into a sentence by its `repr`: `quote` does, and cuts what is too long for a sentence.
+
+    Left out are what is for developers (ValueError), SQL, and the experiments, datasets and contracts.
+    """
+    elsewhere = ("sfumato.errors", "sfumato.papers", "sfumato.datasets", "sfumato.testing", "sfumato.verifier.checks")
+    for name, tree in MODULES.items():
+        if name.startswith(elsewhere):
+            continue
+        internal = {
+            id(part)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Raise) and "ValueError" in ast.unparse(node)
+            for part in ast.walk(node)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FormattedValue) and node.conversion == ord("r"):
+                assert id(node) in internal, f"{name}, line {node.lineno}"

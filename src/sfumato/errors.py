@@ -132,7 +132,7 @@ def is_lack_of_memory(error: BaseException) -> bool:
     return any(words in text for words in _LACK_OF_MEMORY)
 
 
-_QUOTED, _BEGINNING = 120, 60
+_QUOTED, _BEGINNING = 120, 40
 """Characters of a text that is quoted whole, and of the beginning of a longer one."""
 
 
@@ -140,7 +140,7 @@ def shorten(text: str) -> str:
     """Cut a text for a sentence, with its length: a name, a key or a cell may be as long as a file.
 
     >>> shorten("age"), len(shorten("a" * 100_000))
-    ('age', 82)
+    ('age', 62)
     """
     return text if len(text) <= _QUOTED else f"{text[:_BEGINNING]}… ({len(text):,} characters)"
 
@@ -151,7 +151,7 @@ def quote(value: object) -> str:
     >>> quote("flu"), quote(None), quote([5, 10])
     ("'flu'", 'NULL', '[5, 10]')
     >>> quote("Bern" * 50)
-    "'BernBernBernBernBernBernBernBernBernBernBernBernBernBernBern…' (200 characters)"
+    "'BernBernBernBernBernBernBernBernBernBern…' (200 characters)"
     """
     if value is None:
         return "NULL"

@@ -105,7 +105,7 @@ def test_a_huge_label_in_a_file(tmp_path: Path) -> None:
 def test_masks_say_how_long_a_value_may_be(tmp_path: Path) -> None:
     """The sentence names the column, shows the beginning of the value with its length, and the way out."""
     (printed,) = _bind('{"mask": "right"}', tmp_path, f"['4350', 'a' * {HUGE}]", room=100 << 20)
-    beginning = "a" * 60
+    beginning = "a" * 40
     assert printed == (
         f"column 'x': longer than the 100 characters that a mask takes: '{beginning}…' (1,000,000 characters); "
         "mend them, or give it another hierarchy than a mask"

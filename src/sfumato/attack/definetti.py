@@ -30,7 +30,7 @@ from sfumato.attack.result import AttackResult
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import Histogram
 from sfumato.core.segments import run_starts, sum_by_group
-from sfumato.errors import DataError, listing
+from sfumato.errors import DataError, listing, quote
 from sfumato.split import TwoTables
 
 __all__ = [
@@ -195,7 +195,9 @@ def _attack_column(
     published = tables.bags[name]
     if not np.array_equal(np.bincount(published.class_of, published.count, len(tables.sizes)), tables.sizes):
         # files may have been changed: each class needs a bag of its own size
-        raise DataError(f"the lines of '{name}' do not fit the classes of the release; check it with sfumato verify")
+        raise DataError(
+            f"the lines of {quote(name)} do not fit the classes of the release; check it with sfumato verify"
+        )
     rng, bag = np.random.default_rng(effort.seed), merge_rare_values(published)
     limits = SampleLimits.from_bag(effort.cells, effort.links, len(tables.quasi), bag.merged)
     sample = draw_sample(tables, limits, rng)

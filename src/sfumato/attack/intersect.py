@@ -18,7 +18,7 @@ import numpy as np
 from sfumato.attack.result import AttackResult
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.segments import run_starts
-from sfumato.errors import DataError, InputError, did_you_mean, listing
+from sfumato.errors import DataError, InputError, did_you_mean, listing, quote
 from sfumato.matching.lookup import CandidatePairs, PeopleLookup, unexplained_notes
 from sfumato.matching.people import KnownPeople, people_from_release, people_from_table
 from sfumato.policy import Policy
@@ -241,7 +241,7 @@ def _shared_sensitive_columns(releases: Sequence[ReleaseLines], column: str | No
     shared = list(dict.fromkeys(name for name in names if names.count(name) > 1))
     if column is not None and column not in shared:
         hint = did_you_mean(column, shared) or (f"; they share {listing(shared)}" if shared else "")
-        raise InputError(f"'{column}' is no sensitive column of two of the releases{hint}")
+        raise InputError(f"{quote(column)} is no sensitive column of two of the releases{hint}")
     if not shared:
         what = "; ".join(f"{release.name} has {listing(release.bags) or 'none'}" for release in releases)
         raise InputError(f"the releases share no sensitive column, so that there is nothing to intersect: {what}")

@@ -22,7 +22,7 @@ from sfumato.attack.result import AttackResult
 from sfumato.core.arrays import IntArray, narrow_codes
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn, EncodedTable, encode_column
-from sfumato.errors import InputError, listing
+from sfumato.errors import InputError, listing, quote
 from sfumato.matching.lookup import BitWords, LookupColumn, PeopleLookup, pack_bits, unexplained_notes
 from sfumato.matching.people import KnownPeople, people_from_rows, sample_rows
 from sfumato.page.charts import ChartAxis, Series, lines
@@ -205,7 +205,7 @@ def known(  # noqa: PLR0913 - as many settings as the question has
         raise InputError(f"at least 1 value has to be known, not {most}")
     twice = [name for name in columns if list(columns).count(name) > 1]
     if twice:
-        raise InputError(f"column '{twice[0]}' is named twice; name each column once")
+        raise InputError(f"column {quote(twice[0])} is named twice; name each column once")
     path, effort = Path(data), effort or SearchEffort()
     names = list(columns) or published_columns(path, policy)
     shown = open_view(path, names, policy)

@@ -29,7 +29,7 @@ from sfumato.attack.record_linkage import (
 from sfumato.attack.result import AttackResult
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.encode import CodedColumn, EncodedTable, encode_column
-from sfumato.errors import InputError, did_you_mean, listing
+from sfumato.errors import InputError, did_you_mean, listing, quote
 from sfumato.matching.lookup import PeopleLookup, text_comparison_notes, unexplained_notes
 from sfumato.matching.people import KnownPeople, people_from_rows, people_from_table, sample_rows
 from sfumato.page.wording import percent, plural
@@ -349,7 +349,7 @@ def _check_columns(on: Sequence[str], sensitive: Sequence[str]) -> None:
     twice = [column for column in on if list(on).count(column) > 1 or column in sensitive]
     if twice:
         way = "name it once, either to join on or as a sensitive one"
-        raise InputError(f"column '{twice[0]}' is named twice; {way}")
+        raise InputError(f"column {quote(twice[0])} is named twice; {way}")
 
 
 def _columns_to_learn(
@@ -362,7 +362,7 @@ def _columns_to_learn(
     wrong = [column for column in sensitive if shown.class_of is not None and column not in shown.bags]
     if wrong:
         hint = did_you_mean(wrong[0], shown.bags) or f"; it has {listing(shown.bags)}"
-        raise InputError(f"'{wrong[0]}' is no sensitive column of the release{hint}")
+        raise InputError(f"{quote(wrong[0])} is no sensitive column of the release{hint}")
     return list(sensitive)
 
 

@@ -14,7 +14,7 @@ from sfumato.core.arrays import IntArray
 from sfumato.core.classes import Histogram, SensitiveDomain
 from sfumato.core.keys import count_keys, pack_tuples
 from sfumato.encode import CodedColumn, EncodedTable, sensitive_domain, value_totals
-from sfumato.errors import InputError, did_you_mean, listing
+from sfumato.errors import InputError, did_you_mean, listing, quote
 from sfumato.policy import Policy
 from sfumato.reading.release_view import ReleaseLines
 from sfumato.recode import Recoding
@@ -106,7 +106,7 @@ def select_sensitive_columns(
         raise InputError(f"{released.name} has no sensitive column, so that classes tell nothing of one")
     if column is not None and column not in columns:
         hint = did_you_mean(column, columns) or f"; it has {listing(columns)}"
-        raise InputError(f"'{column}' is no sensitive column of {released.name}{hint}")
+        raise InputError(f"{quote(column)} is no sensitive column of {released.name}{hint}")
     return {name: columns[name] for name in columns if column in {None, name}}
 
 

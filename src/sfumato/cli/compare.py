@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.errors import Infeasible, InputError, SfumatoError, Stopped
+from sfumato.errors import Infeasible, InputError, SfumatoError, Stopped, quote
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -86,7 +86,7 @@ def _line_number(choose: str) -> int | None:
     if choose == "knee":
         return None
     if not choose.isdecimal() or int(choose) < 1:
-        raise InputError(f"--choose {choose!r} is no line; give its number, or knee")
+        raise InputError(f"--choose {quote(choose)} is no line; give its number, or knee")
     return int(choose)
 
 

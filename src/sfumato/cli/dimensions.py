@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.errors import InputError, OutputError, Stopped
+from sfumato.errors import InputError, OutputError, Stopped, quote
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -54,7 +54,7 @@ def _parse_ks(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",")]
     wrong = [part for part in parts if not part.isdecimal() or int(part) < 1]
     if wrong:
-        raise InputError(f"--k {wrong[0]!r} is not a whole number of at least 1; write it as --k 2,5,10")
+        raise InputError(f"--k {quote(wrong[0])} is not a whole number of at least 1; write it as --k 2,5,10")
     return list(dict.fromkeys(int(part) for part in parts))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.errors import InputError, Stopped, did_you_mean
+from sfumato.errors import InputError, Stopped, did_you_mean, quote
 
 if TYPE_CHECKING:
     from sfumato.papers.experiment import Paper, RowSource
@@ -65,7 +65,7 @@ def _choose_papers(name: str) -> list["Paper"]:
         return list(PAPERS.values())
     if name not in PAPERS:
         hint = did_you_mean(name, [*PAPERS, _ALL])
-        raise InputError(f"there is no paper {name!r}; choose among {', '.join([*PAPERS, _ALL])}{hint}")
+        raise InputError(f"there is no paper {quote(name)}; choose among {', '.join([*PAPERS, _ALL])}{hint}")
     return [PAPERS[name]]
 
 

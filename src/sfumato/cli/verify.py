@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.errors import InputError
+from sfumato.errors import InputError, quote
 
 if TYPE_CHECKING:
     from sfumato.policy import Policy
@@ -73,7 +73,7 @@ def check_earlier(folder: Path, policy: "Policy") -> None:
     strange = [one.name for one in policy.previous if one.name not in [each.get("name") for each in made]]
     same = sorted(rules) == sorted(pair for each in made for pair in each.get("inconsistent", []))
     if policy.previous and (strange or not same):
-        what = f"the earlier release '{strange[0]}'" if strange else "the rules on what cannot match"
+        what = f"the earlier release {quote(strange[0])}" if strange else "the rules on what cannot match"
         raise InputError(f"the release was not made with {what} of the policy; make it again by this policy")
 
 
@@ -89,6 +89,6 @@ def named_files(texts: Sequence[str]) -> dict[str, str]:
         if not (name and sign and file):
             raise InputError(f"--previous {text} does not say which file is whose; write --previous NAME=FILE")
         if name in files:
-            raise InputError(f"--previous names the table of '{name}' twice; name it once")
+            raise InputError(f"--previous names the table of {quote(name)} twice; name it once")
         files[name] = file
     return files

@@ -16,7 +16,7 @@ from sfumato.compare.interruption import run_until_stopped
 from sfumato.compare.pareto_front import front, knee
 from sfumato.compare.settings import RunConfiguration, find_settings, plan_runs
 from sfumato.encode import EncodedTable, encode
-from sfumato.errors import InputError, PolicyError, SfumatoError, is_lack_of_memory
+from sfumato.errors import InputError, PolicyError, SfumatoError, is_lack_of_memory, quote
 from sfumato.policy import Policy, load
 from sfumato.release import prepare
 from sfumato.release.pipeline import Progress
@@ -250,7 +250,7 @@ def compare(  # noqa: PLR0913 - as many as there are things to vary, by keyword
     [0.0, 1.0, 'k-anonymity (k = 5) cannot be met: k can be at most 4']
     """
     if risk not in _RISKS:
-        raise InputError(f"the risk {risk!r} is not measured; choose {' or '.join(_RISKS)}")
+        raise InputError(f"the risk {quote(risk)} is not measured; choose {' or '.join(_RISKS)}")
     rules = load(policy).replace(source=data if isinstance(data, str | Path) else None, seed=seed)
     runs = plan_runs(rules, algorithms, find_settings(rules, settings or {}))
     if all(run.policy is None for run in runs):

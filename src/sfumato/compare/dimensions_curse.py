@@ -13,7 +13,7 @@ from sfumato.compare.comparison import EncodingCache, RunFigures, Watch, measure
 from sfumato.compare.interruption import run_until_stopped
 from sfumato.compare.settings import RunConfiguration, change_document, find_settings, plan_runs
 from sfumato.encode import EncodedTable, QuasiIdentifier, count_distinct_tuples
-from sfumato.errors import InputError, PolicyError, SfumatoError
+from sfumato.errors import InputError, PolicyError, SfumatoError, quote
 from sfumato.page.charts import ChartAxis, Series, lines, standalone
 from sfumato.page.html import Markup, document, facts, join, name, note, paragraph, section, table, tag
 from sfumato.page.wording import percent, plural
@@ -89,7 +89,7 @@ def dimensions(
     then is returned, and `stopped` is set.
     """
     if order not in _ORDERS:
-        raise InputError(f"the order {order!r} is not known; choose {' or '.join(_ORDERS)}")
+        raise InputError(f"the order {quote(order)} is not known; choose {' or '.join(_ORDERS)}")
     rules = load(policy).replace(source=data if isinstance(data, str | Path) else None, algorithm=algorithm)
     runs = plan_runs(rules, [rules.search.name], find_settings(rules, {"k": list(k)} if k else {}))
     for run in runs:

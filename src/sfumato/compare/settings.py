@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from sfumato.errors import InputError, PolicyError, did_you_mean
+from sfumato.errors import InputError, PolicyError, did_you_mean, quote
 from sfumato.models import LINKAGE, MODELS
 from sfumato.models.policy_keys import KeyType, model_keys
 from sfumato.policy import Policy
@@ -47,7 +47,7 @@ def parse_setting(text: str) -> tuple[str, tuple[object, ...]]:
     """
     key, equals, values = (part.strip() for part in text.partition("="))
     if not equals or not key or not values:
-        raise InputError(f"--set {text!r} does not name a key and its values; {_SUCH_AS}")
+        raise InputError(f"--set {quote(text)} does not name a key and its values; {_SUCH_AS}")
     try:
         return key, tuple(tomllib.loads(f"it = [{values}]")["it"])
     except ValueError:  # words without quotes are no TOML
@@ -91,7 +91,7 @@ def _find_setting(policy: Policy, name: str, values: Sequence[object]) -> Settin
         known = sorted({str(path[-1]) for path in types})
         hint = did_you_mean(name, [*known, *(each for path in types for each in _key_names(path))])
         hint = hint or f"; it has {', '.join(known)}"
-        raise InputError(f"{name!r} is no key of this policy that can be set{hint}")
+        raise InputError(f"{quote(name)} is no key of this policy that can be set{hint}")
     # A name means one thing: in one part of the policy, and of one type in all requirements.
     phrases = {key_type.phrase for path in paths if (key_type := types[path])}
     if len({path[0] for path in paths}) > 1 or len(phrases) > 1:
@@ -161,7 +161,7 @@ def _check_algorithms(names: Sequence[str]) -> list[str]:
     for name in names:
         if name not in ALGORITHMS:
             hint = did_you_mean(name, ALGORITHMS) or f"; choose among {join_choices(ALGORITHMS)}"
-            raise InputError(f"{name!r} is not an algorithm{hint}")
+            raise InputError(f"{quote(name)} is not an algorithm{hint}")
     return list(dict.fromkeys(names))
 
 

@@ -11,7 +11,7 @@ import resource
 from collections.abc import Iterator
 from pathlib import Path
 
-from sfumato.errors import DataError, InputError
+from sfumato.errors import DataError, InputError, quote
 
 VARIABLE = "SFUMATO_MEMORY"
 """The environment variable that says how much memory may be used, in place of what is free."""
@@ -54,7 +54,7 @@ def read_size(text: str) -> int:
     """
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise InputError(f"{VARIABLE} is {text!r}; write how much memory may be used, as in 4GB or 500MB")
+        raise InputError(f"{VARIABLE} is {quote(text)}; write how much memory may be used, as in 4GB or 500MB")
     unit = match[2].upper().removesuffix("B")
     return int(float(match[1]) * _UNITS[f"{unit}B" if unit else ""])
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from sfumato.errors import PolicyError, did_you_mean
+from sfumato.errors import PolicyError, did_you_mean, quote
 from sfumato.hierarchy.dates import Dates
 from sfumato.hierarchy.hierarchy import Branch, Hierarchy, Spec
 from sfumato.hierarchy.hierarchy_file import File, write
@@ -92,7 +92,7 @@ def _parse_text(text: str, folder: Path) -> Spec:
 
 def _parse_table(table: object) -> Spec:
     if not isinstance(table, Mapping):
-        raise PolicyError(f"must be {_CHOICE}, not {table!r}")
+        raise PolicyError(f"must be {_CHOICE}, not {quote(table)}")
     named = [name for name in _KINDS if name in table]
     if len(named) > 1:
         raise PolicyError(f"must be one of {' and '.join(named)}, not both")
@@ -102,5 +102,5 @@ def _parse_table(table: object) -> Spec:
         if key not in allowed:
             raise PolicyError(f"unknown key{did_you_mean(str(key), allowed)}", key=str(key))
     if not named:
-        raise PolicyError(f"must be {_CHOICE}, not {dict(table)!r}")
+        raise PolicyError(f"must be {_CHOICE}, not {quote(dict(table))}")
     return kinds[0](**table)

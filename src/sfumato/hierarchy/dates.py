@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from typing import ClassVar
 
-from sfumato.errors import PolicyError, did_you_mean
+from sfumato.errors import PolicyError, did_you_mean, quote
 from sfumato.hierarchy.hierarchy import (
     ROOT,
     Branch,
@@ -81,7 +81,7 @@ class Dates:
     def __post_init__(self) -> None:
         object.__setattr__(self, "dates", _nested_units(self.dates))
         if self.format is not None and not self._tells_finest():
-            fault = f"must be a strptime format that tells the {self.dates[0]}, not {self.format!r}"
+            fault = f"must be a strptime format that tells the {self.dates[0]}, not {quote(self.format)}"
             raise PolicyError(fault, key="format")
 
     def bind(self, values: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> Hierarchy:
@@ -163,12 +163,12 @@ def _nested_units(value: object) -> tuple[str, ...]:
     ('month', 'year')
     """
     if not isinstance(value, list | tuple) or not value:
-        raise PolicyError(f'must be a list of units, as in ["month", "year"], not {value!r}', key="dates")
+        raise PolicyError(f'must be a list of units, as in ["month", "year"], not {quote(value)}', key="dates")
     units = list(UNITS)
     for unit in value:
         if unit not in units:
             hint = did_you_mean(str(unit), UNITS)
-            raise PolicyError(f"unknown unit {unit!r}{hint or f'; the units are {_ORDER}'}", key="dates")
+            raise PolicyError(f"unknown unit {quote(unit)}{hint or f'; the units are {_ORDER}'}", key="dates")
     for fine, coarse in pairwise(value):
         if units.index(fine) >= units.index(coarse):
             raise PolicyError(f"{coarse} cannot follow {fine}; the order is {_ORDER}", key="dates")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import HierarchyError, listing
+from sfumato.errors import HierarchyError, listing, quote
 
 ROOT = "*"
 Label = str | None
@@ -185,7 +185,7 @@ def refuse_values(values: Sequence[Label], *, column: str, fault: str, remedy: s
     sfumato.errors.HierarchyError: column 'age': not a number: 'x'; mend it
     """
     if values:
-        raise HierarchyError(f"column {column!r}: {fault}: {listing(values)}; {remedy}")
+        raise HierarchyError(f"column {quote(column)}: {fault}: {listing(values)}; {remedy}")
 
 
 def refuse_ambiguous_labels(hierarchy: Hierarchy, *, column: str) -> None:

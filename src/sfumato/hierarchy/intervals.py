@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import ClassVar, Literal, NamedTuple
 
 from sfumato.core.numbers import read_decimal, write_decimal
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, quote
 from sfumato.hierarchy.hierarchy import (
     MOST_LEVELS,
     ROOT,
@@ -98,7 +98,7 @@ class Intervals:
         if self.bottom is not None and self.top is not None and self.bottom > self.top:
             raise PolicyError(f"must not be below bottom, {self.bottom}, as {self.top} is", key="top")
         if not isinstance(self.integers, bool | None):
-            raise PolicyError(f"must be true or false, not {self.integers!r}", key="integers")
+            raise PolicyError(f"must be true or false, not {quote(self.integers)}", key="integers")
 
     @property
     def is_whole(self) -> bool:
@@ -358,7 +358,7 @@ def read_range(label: str) -> NumberRange:
         return NumberRange(Fraction(label), Fraction(label), closed=True)
     match = next((match for form in _RANGES if (match := form.fullmatch(label))), None)
     if match is None:
-        raise ValueError(f"not a range: {label!r}")
+        raise ValueError(f"not a range: {quote(label)}")
     low, end, last = (match.groupdict().get(name) for name in ("low", "end", "last"))
     start = -math.inf if low is None else Fraction(low)
     high = math.inf if end is last is None else Fraction(last or end or 0)
@@ -405,7 +405,7 @@ def policy_number(value: object, key: str) -> Fraction:
     sfumato.errors.PolicyError: origin: must be a number, not True
     """
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise PolicyError(f"must be a number, not {value!r}", key=key)
+        raise PolicyError(f"must be a number, not {quote(value)}", key=key)
     if not math.isfinite(value):
         raise PolicyError(f"must be a finite number, not {value}", key=key)
     return Fraction(str(value))
@@ -418,9 +418,9 @@ def policy_domain(value: object, key: str) -> tuple[float, float]:
     (17, 90)
     """
     if not isinstance(value, list | tuple) or len(value) != 2:
-        raise PolicyError(f"must be [lowest, highest], not {value!r}", key=key)
+        raise PolicyError(f"must be [lowest, highest], not {quote(value)}", key=key)
     if policy_number(value[0], key) >= policy_number(value[1], key):
-        raise PolicyError(f"must have its lowest number first, not {list(value)!r}", key=key)
+        raise PolicyError(f"must have its lowest number first, not {quote(list(value))}", key=key)
     return value[0], value[1]
 
 
@@ -431,12 +431,12 @@ def _nested_widths(value: object) -> tuple[float, ...]:
     (5, 10)
     """
     if not isinstance(value, list | tuple) or not value:
-        raise PolicyError(f"must be a list of widths, as in [5, 10, 20], not {value!r}", key="intervals")
+        raise PolicyError(f"must be a list of widths, as in [5, 10, 20], not {quote(value)}", key="intervals")
     if len(value) > MOST_LEVELS:
         raise PolicyError(f"must be at most {MOST_LEVELS} widths, not {len(value):,}", key="intervals")
     widths = [policy_number(width, "intervals") for width in value]
     if min(widths) <= 0:
-        raise PolicyError(f"must be widths above 0, not {list(value)!r}", key="intervals")
+        raise PolicyError(f"must be widths above 0, not {quote(list(value))}", key="intervals")
     for i, (fine, coarse) in enumerate(pairwise(widths)):
         if coarse % fine:
             fault = f"{value[i + 1]} is no multiple of {value[i]}: the bins do not nest"

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, quote
 from sfumato.hierarchy.hierarchy import ROOT, Branch, Hierarchy, Label, build, label_paths, rank_values, refuse_values
 from sfumato.hierarchy.intervals import policy_domain, policy_number, read_numbers
 
@@ -76,11 +76,11 @@ class Ranges(OpenEnded):
 
     def __post_init__(self) -> None:
         if self.ranges is not True:
-            raise PolicyError(f"must be true, not {self.ranges!r}", key="ranges")
+            raise PolicyError(f"must be true, not {quote(self.ranges)}", key="ranges")
         if self.domain is not None:
             object.__setattr__(self, "domain", policy_domain(self.domain, "domain"))
         if not isinstance(self.integers, bool | None):
-            raise PolicyError(f"must be true or false, not {self.integers!r}", key="integers")
+            raise PolicyError(f"must be true or false, not {quote(self.integers)}", key="integers")
         if self.integers and any(policy_number(end, "domain").denominator != 1 for end in self.domain or ()):
             raise PolicyError("must be whole numbers, since integers = true", key="domain")
 
@@ -234,7 +234,7 @@ def read_set(label: Label) -> tuple[Label, ...]:
     while True:
         match = _MEMBER.match(text, end)
         if match is None:
-            raise ValueError(f"not a set: {label!r}")
+            raise ValueError(f"not a set: {quote(label)}")
         members.append(None if match[1] == _NULL else re.sub(r"\\(.)", r"\1", match[1], flags=re.DOTALL))
         if not match[0].endswith(", ") or match.end(1) == len(text):
             return tuple(members)

@@ -25,7 +25,7 @@ from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.arrow import arrow_texts
 from sfumato.core.numbers import read_decimal
 from sfumato.encode import CodedColumn, QuasiIdentifier
-from sfumato.errors import DataError, listing
+from sfumato.errors import DataError, listing, quote
 from sfumato.hierarchy import Ranges, Sets
 from sfumato.hierarchy.dates import UNITS, unit_end, unit_start
 from sfumato.hierarchy.hierarchy import ROOT, Label
@@ -380,7 +380,7 @@ def find_covered_codes(attribute: QuasiIdentifier, labels: Sequence[Label], leve
 def unknown_labels(name: str, labels: Iterable[Label]) -> DataError:
     """Make the error about labels that do not come from the table at hand."""
     return DataError(
-        f"column '{name}' of the release holds labels that the original does not lead to: {listing(labels)}; "
+        f"column {quote(name)} of the release holds labels that the original does not lead to: {listing(labels)}; "
         "name the table that this release was made from"
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import InputError, NotVerified
+from sfumato.errors import InputError, NotVerified, quote
 from sfumato.ledger.entries import is_file_name
 from sfumato.ledger.event_chain import event_text
 from sfumato.ledger.stored_copies import CopySource, file_sha256
@@ -151,13 +151,13 @@ def _find_tables(
         of_audit = {}
     for name in given:
         if name not in named:
-            raise InputError(f"the release has no earlier release '{name}'; leave out --previous {name}")
+            raise InputError(f"the release has no earlier release {quote(name)}; leave out --previous {name}")
     places: dict[str, Path] = {}
     for name, (_, sha256) in named.items():
         path = given.get(name) or stored.get(sha256) or of_audit.get(name)
         if path is None or file_sha256(path) != sha256:
             raise InputError(
-                f"the table of the earlier release '{name}' as it was published is needed to verify this one; "
+                f"the table of the earlier release {quote(name)} as it was published is needed to verify this one; "
                 f"give it with --previous {name}=FILE"
             )
         places[name] = path

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
-from sfumato.errors import InputError, UnreadableFile
+from sfumato.errors import InputError, UnreadableFile, quote
 from sfumato.ledger.event_chain import Event
 from sfumato.reading.release_reader import MANIFEST
 
@@ -62,7 +62,7 @@ class Entry:
             )
         except (UnreadableFile, ValueError, RecursionError):
             raise InputError(
-                f"the ledger's copy of release '{self.name}' is damaged; see sfumato ledger check"
+                f"the ledger's copy of release {quote(self.name)} is damaged; see sfumato ledger check"
             ) from None
         return manifest
 
@@ -79,7 +79,7 @@ class Entry:
     @property
     def title(self) -> str:
         """Its number and name, as sentences have them."""
-        return f"release {self.number}, '{self.name}'"
+        return f"release {self.number}, {quote(self.name)}"
 
     def as_json(self) -> dict[str, Any]:
         """As ``sfumato ledger list --json`` prints it."""
@@ -119,16 +119,18 @@ class EntryRequest:
         sfumato.errors.InputError: 'spring.2026' cannot name a release: use letters, digits, _ and -; give another ...
         """
         if not _NAME.fullmatch(self.name):
-            raise InputError(f"{self.name!r} cannot name a release: use letters, digits, _ and -; give another --name")
+            raise InputError(
+                f"{quote(self.name)} cannot name a release: use letters, digits, _ and -; give another --name"
+            )
         check_population(self.population)
         for entry in entries:
             if entry.manifest_sha256 == manifest_sha256:
                 raise already_recorded(entry)
             if entry.name == self.name:
-                raise InputError(f"the ledger has a release '{self.name}' already; give another --name")
+                raise InputError(f"the ledger has a release {quote(self.name)} already; give another --name")
             if self.version is not None and entry.population == self.population and entry.number > self.version:
                 raise InputError(
-                    f"another release of the population '{self.population}' was recorded meanwhile "
+                    f"another release of the population {quote(self.population)} was recorded meanwhile "
                     f"({entry.title}), which this one does not take into account; run it again"
                 )
 
@@ -141,14 +143,14 @@ def check_population(population: str) -> str:
     sfumato.errors.InputError: '   ' cannot name a population: use a line of text; give another --population
     """
     if not population.strip() or len(population) > _LONGEST_POPULATION or not population.isprintable():
-        raise InputError(f"{population!r} cannot name a population: use a line of text; give another --population")
+        raise InputError(f"{quote(population)} cannot name a population: use a line of text; give another --population")
     return population
 
 
 def already_recorded(entry: Entry) -> InputError:
     """Say that a release is not recorded twice."""
     return InputError(
-        f"this release is recorded already: it is {entry.title}, of the population '{entry.population}'; "
+        f"this release is recorded already: it is {entry.title}, of the population {quote(entry.population)}; "
         "there is nothing to add"
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sfumato.errors import Infeasible, InputError, PolicyError
+from sfumato.errors import Infeasible, InputError, PolicyError, quote
 from sfumato.ledger.entries import Entry
 from sfumato.policy import Policy
 
@@ -149,12 +149,12 @@ def _check_names(policy: Policy, entry: Entry) -> None:
     """Raise where a name of the policy could be taken for one of the entry."""
     if entry.name in {release.name for release in policy.previous}:
         raise InputError(
-            f"the ledger has a release '{entry.name}', and so has the policy under [[previous]]; leave it out there, "
-            "since the ledger's are looked at by themselves"
+            f"the ledger has a release {quote(entry.name)}, and so has the policy under [[previous]]; leave it out "
+            "there, since the ledger's are looked at by themselves"
         )
     for name in policy.columns:
         if name.startswith(f"{entry.name}.") or name == "$row":
             raise InputError(
-                f"the column '{name}' reads like one of the ledger's release '{entry.name}'; rename it, or publish "
-                "without --ledger and look at the join yourself"
+                f"the column {quote(name)} reads like one of the ledger's release {quote(entry.name)}; rename it, or "
+                "publish without --ledger and look at the join yourself"
             )

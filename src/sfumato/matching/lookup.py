@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sfumato.core.arrays import BoolArray, Codes, IntArray
 from sfumato.core.keys import pack_tuples
 from sfumato.core.segments import expand_ranges
+from sfumato.errors import quote
 from sfumato.labels.covered_values import looks_generalized
 from sfumato.labels.label_overlap import DescribedLabels, LabelOverlap, find_overlap, find_unexplained
 from sfumato.matching.people import KnownPeople
@@ -266,7 +267,7 @@ def unexplained_notes(lookup: PeopleLookup) -> Iterator[str]:
     for name in lookup.comparable:
         label = find_unexplained(_release_labels(release, name))
         if label is not None:
-            what = f"has labels that it does not explain, such as {label!r}: they may be any value"
+            what = f"has labels that it does not explain, such as {quote(label)}: they may be any value"
             yield f"Column '{name}' {where} {what}."
     if not lookup.comparable:
         yield f"No column {where} is known, so that all its rows may be anybody's."
@@ -284,7 +285,7 @@ def text_comparison_notes(lookup: PeopleLookup) -> Iterator[str]:
         label = next((one for one in labels.labels if one is not None and looks_generalized(one)), None)
         if labels.kind == "values" and not labels.entry.keys() & {"form", "covers"} and label is not None:
             how = "were compared by their text: a policy says what they stand for"
-            yield f"Column '{name}' of {release.name} has labels such as {label!r}, which {how} (--policy)."
+            yield f"Column '{name}' of {release.name} has labels such as {quote(label)}, which {how} (--policy)."
 
 
 def _release_labels(release: ReleaseLines, name: str) -> DescribedLabels:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-from sfumato.errors import PolicyError, did_you_mean
+from sfumato.errors import PolicyError, did_you_mean, quote
 from sfumato.models.alpha_deassociation import AlphaDeassociation
 from sfumato.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
@@ -96,7 +96,7 @@ def _find_model(name: object) -> type:
         return models[name]
     if name is None:
         raise PolicyError(f"is missing; name one of {', '.join(models)}", key="model")
-    raise PolicyError(f"{name!r} is not a model{did_you_mean(str(name), models)}", key="model")
+    raise PolicyError(f"{quote(name)} is not a model{did_you_mean(str(name), models)}", key="model")
 
 
 def _read_arguments(model: type, table: Mapping[str, object], folder: Path) -> dict[str, object]:
@@ -116,5 +116,5 @@ def _read_arguments(model: type, table: Mapping[str, object], folder: Path) -> d
         elif isinstance(value, str) and value:
             arguments[name] = key_type.load_file(value, folder)
         else:
-            raise PolicyError(f"must be the name of {key_type.phrase}, not {value!r}", key=name)
+            raise PolicyError(f"must be the name of {key_type.phrase}, not {quote(value)}", key=name)
     return arguments

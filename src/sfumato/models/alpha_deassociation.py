@@ -10,7 +10,7 @@ from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses, Histogram
 from sfumato.core.numbers import ceil_times, exact_fraction, floor_times
 from sfumato.core.segments import max_by_group
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, quote
 from sfumato.models.model import ClassModel, doomed_share, round_up, sensitive_histogram
 from sfumato.models.policy_keys import COLUMN_NAME, FLAG, SHARE, TEXT_LIST
 
@@ -64,7 +64,7 @@ class AlphaDeassociation(ClassModel):
             near = folded.get(value.casefold().strip())
             if near is not None and value not in column_of:
                 raise PolicyError(
-                    f"{value!r} does not occur in {column_of[near]}; did you mean {near!r}?", key="values"
+                    f"{quote(value)} does not occur in {column_of[near]}; did you mean {quote(near)}?", key="values"
                 )
 
     def holds(self, classes: EquivalenceClasses) -> BoolArray:

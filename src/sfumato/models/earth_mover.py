@@ -20,7 +20,7 @@ from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import Histogram, SensitiveDomain
 from sfumato.core.regular_file import read_regular_file
 from sfumato.core.segments import sum_by_group
-from sfumato.errors import PolicyError, UnreadableFile, listing
+from sfumato.errors import PolicyError, UnreadableFile, listing, quote
 from sfumato.models.distances import Distance, LineDistance, TreeDistance, VariationalDistance, class_shares
 from sfumato.models.model import TOLERANCE
 
@@ -48,7 +48,7 @@ class Costs:
     def __post_init__(self) -> None:
         for (origin, target), cost in self.pairs.items():
             if not (math.isfinite(cost) and cost >= 0) or (origin == target and cost != 0):
-                raise PolicyError(f"cost {cost} of {origin!r} and {target!r} makes no sense", key="costs")
+                raise PolicyError(f"cost {cost} of {quote(origin)} and {quote(target)} makes no sense", key="costs")
 
     @classmethod
     def read(cls, name: str, folder: Path) -> "Costs":

@@ -20,7 +20,7 @@ import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses, Histogram
-from sfumato.errors import PolicyError, did_you_mean
+from sfumato.errors import PolicyError, did_you_mean, quote
 from sfumato.models.policy_keys import COLUMN_NAME, model_keys
 
 TOLERANCE = 1e-9
@@ -231,7 +231,7 @@ def sensitive_histogram(classes: EquivalenceClasses, column: str) -> Histogram:
     """
     if column not in classes.sensitive:
         hint = did_you_mean(column, classes.sensitive)
-        raise PolicyError(f"{column!r} is not a sensitive column{hint}", key="column")
+        raise PolicyError(f"{quote(column)} is not a sensitive column{hint}", key="column")
     return classes.sensitive[column]
 
 

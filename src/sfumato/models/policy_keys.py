@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from sfumato.core.numbers import is_number
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, quote
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class KeyType:
     def read(self, value: object, *, key: str) -> object:
         """Check a value, and convert it to what the model keeps."""
         if not self.accepts(value):
-            raise PolicyError(f"must be {self.phrase}, not {value!r}", key=key)
+            raise PolicyError(f"must be {self.phrase}, not {quote(value)}", key=key)
         return self.convert(value)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.core.arrays import BoolArray, FloatArray
 from sfumato.core.classes import EquivalenceClasses, SensitiveDomain
 from sfumato.core.segments import max_by_group
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, quote
 from sfumato.models.distances import DISTANCES, GENERAL_EARTH_MOVER, Distance, bind_distance
 from sfumato.models.earth_mover import Costs, bind_earth_mover
 from sfumato.models.model import TOLERANCE, SensitiveColumnModel, doomed_share, round_up, sensitive_histogram
@@ -103,4 +103,4 @@ class TCloseness(SensitiveColumnModel):
         try:
             return bind_distance(self.distance, domain) if self.costs is None else bind_earth_mover(domain, self.costs)
         except PolicyError as error:
-            raise PolicyError(f"{error.message} (column {self.column!r})", key=error.key) from None
+            raise PolicyError(f"{error.message} (column {quote(self.column)})", key=error.key) from None

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar
 
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, quote
 from sfumato.models.model import PrivacyEntry
 from sfumato.models.policy_keys import NAME_LIST, PROTECTED_VALUES, SHARE, WHOLE_NUMBER
 
@@ -53,10 +53,10 @@ class Linkage(PrivacyEntry):
         super().__post_init__()
         for name in self.y:
             if name in self.x:
-                raise PolicyError(f"{name!r} stands in x already; x and y must have no column in common", key="y")
+                raise PolicyError(f"{quote(name)} stands in x already; x and y must have no column in common", key="y")
         for name in self.x:
             if is_row(name):
-                raise PolicyError(f"{name!r} is a row key, and those may stand in y only", key="x")
+                raise PolicyError(f"{quote(name)} is a row key, and those may stand in y only", key="x")
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,9 @@ class XYLinkability(Linkage):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in filter(is_row, self.y):
-            raise PolicyError(f"{name!r} is a row key, and those have no share to bound; use xy-anonymity", key="y")
+            raise PolicyError(
+                f"{quote(name)} is a row key, and those have no share to bound; use xy-anonymity", key="y"
+            )
         table, several = isinstance(self.values, Mapping), len(self.y) > 1
         if self.k is None and not table:
             raise PolicyError("is missing: the largest confidence with which x may imply a value on y", key="k")
@@ -114,7 +116,7 @@ class XYLinkability(Linkage):
         for value in () if self.values is None or table else self.values:
             if (1 if isinstance(value, str) else len(value)) != len(self.y):
                 example = "a list of as many texts as y has columns" if several else "a text"
-                raise PolicyError(f"{value!r} is not a value of y: give {example} for each", key="values")
+                raise PolicyError(f"{quote(value)} is not a value of y: give {example} for each", key="values")
 
     def bounds(self, occurring: Sequence[ValueTuple]) -> dict[ValueTuple, float]:
         """Select the protected ones among the values on y that occur, each with its bound."""

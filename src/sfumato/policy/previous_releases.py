@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.errors import PolicyError, did_you_mean
+from sfumato.errors import PolicyError, did_you_mean, quote
 from sfumato.policy.options import read_encoding, read_separator
 from sfumato.policy.section import Section, describe_value
 
@@ -68,7 +68,7 @@ def read_previous_releases(value: object, *, folder: Path) -> tuple[PreviousRele
     names = [_read_name(section) for section in sections]
     for place, name in enumerate(names):
         if name in names[:place]:
-            raise PolicyError(f"{name!r} is the name of another release already", key=f"previous[{place}].name")
+            raise PolicyError(f"{quote(name)} is the name of another release already", key=f"previous[{place}].name")
     releases = zip(sections, names, strict=True)
     return tuple(_read_release(section, name, names, folder) for section, name in releases)
 
@@ -127,5 +127,5 @@ def _read_condition(text: str, releases: Sequence[str], key: str) -> ValueCondit
     reference = read_reference(name, releases)
     prefix = name.partition(".")[0]
     if reference.table is None and "." in name and (hint := did_you_mean(prefix, releases)):
-        raise PolicyError(f"{prefix!r} is no earlier release{hint}", key=key)
+        raise PolicyError(f"{quote(prefix)} is no earlier release{hint}", key=key)
     return ValueCondition(reference, value)

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sfumato import models
-from sfumato.errors import PolicyError, did_you_mean, listing
+from sfumato.errors import PolicyError, did_you_mean, listing, quote
 from sfumato.hierarchy import Ranges
 from sfumato.policy.columns import Column, Role, columns_with_role
 from sfumato.policy.options import CLASSIFYING, CUTS, FULL_DOMAIN, UNLEVELLED
@@ -66,7 +66,7 @@ def check_columns(columns: ColumnsByName) -> None:
         weight = dotted_key("columns", quasi[0].name, "weight")
         raise PolicyError("every quasi-identifier has weight 0; give one of them more", key=weight)
     if len(individuals) > 1:
-        message = f"at most one column may be individual, and {individuals[0].name!r} is"
+        message = f"at most one column may be individual, and {quote(individuals[0].name)} is"
         raise PolicyError(message, key=dotted_key("columns", individuals[1].name, "role"))
 
 
@@ -112,16 +112,18 @@ def check_models(columns: ColumnsByName, requirements: Sequence[models.Model | m
     for place, table in enumerate(entries):
         first = files.setdefault(table.get("column"), table["costs"]) if table.get("costs") else None
         if first is not None and first != table["costs"]:
-            raise PolicyError(f"{table['column']!r} has the costs {first!r} already", key=f"privacy[{place}].costs")
+            raise PolicyError(
+                f"{quote(table['column'])} has the costs {quote(first)} already", key=f"privacy[{place}].costs"
+            )
 
 
 def _check_sensitive(name: str, columns: ColumnsByName, key: str) -> None:
     if name not in columns:
         hint = did_you_mean(name, [column.name for column in columns_with_role(columns, Role.SENSITIVE)])
-        raise PolicyError(f"{name!r} is not one of [columns]{hint or '; list it there'}", key=key)
+        raise PolicyError(f"{quote(name)} is not one of [columns]{hint or '; list it there'}", key=key)
     if (role := columns[name].role) is not Role.SENSITIVE:
         way = 'name a sensitive column, or give it role = "sensitive"'
-        raise PolicyError(f"{name!r} is of role {role}; {way}", key=key)
+        raise PolicyError(f"{quote(name)} is of role {role}; {way}", key=key)
 
 
 def _naming_key(table: Mapping[str, object], name: str) -> str:
@@ -251,7 +253,7 @@ def check_linkage(
             key = f"previous[{place}].inconsistent"
             column = _find_column(condition.reference, columns, names, key, _X_ROLES, _X_WAY)
             if column is not None and column.hierarchy is not None and not column.hierarchy.levelled:
-                message = f"{column.name!r} is published as ranges or sets, which a rule cannot be about"
+                message = f"{quote(column.name)} is published as ranges or sets, which a rule cannot be about"
                 raise PolicyError(message, key=key)
 
 
@@ -262,12 +264,12 @@ def _check_releases(entry: models.Linkage, names: Sequence[str], key: str) -> No
     for name in entry.releases:
         if name not in names:
             hint = did_you_mean(name, names) or "; name those of [[previous]]"
-            raise PolicyError(f"{name!r} is no earlier release{hint}", key=f"{key}.releases")
+            raise PolicyError(f"{quote(name)} is no earlier release{hint}", key=f"{key}.releases")
     for side in ("x", "y"):
         for reference in (read_reference(name, names) for name in getattr(entry, side)):
             if reference.table is not None and reference.table not in entry.releases:
-                why = f"{str(reference)!r} is of a release that is not joined; add {reference.table!r} to releases"
-                raise PolicyError(why, key=f"{key}.{side}")
+                why = f"{quote(str(reference))} is of a release that is not joined"
+                raise PolicyError(f"{why}; add {quote(reference.table)} to releases", key=f"{key}.{side}")
 
 
 def _find_column(
@@ -280,9 +282,9 @@ def _find_column(
     if name not in columns:
         alike = [*columns, *(f"{release}.{name.rpartition('.')[2]}" for release in names), models.ROW]
         hint = did_you_mean(name, alike) or "; columns of an earlier release are written name.column"
-        raise PolicyError(f"{name!r} is not one of [columns]{hint}", key=key)
+        raise PolicyError(f"{quote(name)} is not one of [columns]{hint}", key=key)
     if (role := columns[name].role) not in roles:
-        raise PolicyError(f"{name!r} is of role {role}; {way}", key=key)
+        raise PolicyError(f"{quote(name)} is of role {role}; {way}", key=key)
     return columns[name]
 
 
@@ -337,9 +339,9 @@ def _find_class_fault(columns: ColumnsByName, name: object, score: object) -> st
     if score is not None and score not in CLASSIFYING:
         return f"a class is for the scores classification and conditional, and the score is {score}; leave it out"
     if name not in columns:
-        return f"{name!r} is not one of [columns]{did_you_mean(str(name), columns) or f'; {way}'}"
+        return f"{quote(name)} is not one of [columns]{did_you_mean(str(name), columns) or f'; {way}'}"
     if (role := columns[str(name)].role) not in {Role.SENSITIVE, Role.PLAIN}:
-        return f"{name!r} is of role {role}; {way}"
+        return f"{quote(name)} is of role {role}; {way}"
     return None
 
 

@@ -6,7 +6,7 @@ from math import inf
 from typing import Any, Self
 
 from sfumato.core.numbers import is_number
-from sfumato.errors import PolicyError, did_you_mean
+from sfumato.errors import PolicyError, did_you_mean, quote, shorten
 from sfumato.policy.toml_text import dotted_key
 
 
@@ -115,12 +115,12 @@ def describe_value(value: object) -> str:
         case bool():
             return str(value).lower()
         case str():
-            return repr(value if len(value) <= 40 else f"{value[:40]}…")
+            return quote(value)
         case Mapping():
             return "a table"
         case list() | tuple():
             return "a list"
-    return str(value)
+    return shorten(str(value))
 
 
 def join_choices(names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
 from sfumato.encode import CodedColumn, EncodedTable, encode_column
-from sfumato.errors import DataError, PolicyError, UnreadableFile, did_you_mean, listing
+from sfumato.errors import DataError, PolicyError, UnreadableFile, did_you_mean, listing, quote
 from sfumato.hierarchy import Spec
 from sfumato.hierarchy.hierarchy import Label
 from sfumato.models import ROW, Linkage
@@ -184,7 +184,7 @@ def _check_has(releases: LinkedReleases, named: ColumnReference, key: str) -> No
     release = releases.earlier[releases.names.index(named.table)]
     if named.column not in release.columns:
         hint = did_you_mean(named.column, release.columns) or f"; it has {listing(release.columns)}"
-        raise PolicyError(f"{release.name} has no column {named.column!r}{hint}", key=key)
+        raise PolicyError(f"{release.name} has no column {quote(named.column)}{hint}", key=key)
 
 
 def _check_sides(releases: LinkedReleases, entry: Linkage, key: str) -> None:
@@ -199,7 +199,7 @@ def _check_sides(releases: LinkedReleases, entry: Linkage, key: str) -> None:
                 sides.append(f"{name}.{named.column}")
         lacking = [side for side in sides if side not in {*entry.x, *entry.y}]
         if lacking and str(named) in sides:
-            why = f"{str(named)!r} is shared, and one table may tell more of it than another"
+            why = f"{quote(str(named))} is shared, and one table may tell more of it than another"
             raise PolicyError(f"{why}; add {listing(lacking)}, or leave it out on all sides", key=key)
 
 
@@ -209,8 +209,8 @@ def _check_individual(releases: LinkedReleases, policy: Policy) -> None:
     for release in releases.earlier:
         if person is not None and person.key is not None and person.name in release.columns:
             raise PolicyError(
-                f"{person.name!r} has pseudonyms under a key, and {release.name} has a column of that name: whoever "
-                "joins them has the same persons' rows; leave the key out",
+                f"{quote(person.name)} has pseudonyms under a key, and {release.name} has a column of that name: "
+                "whoever joins them has the same persons' rows; leave the key out",
                 key=f"columns.{person.name}.key",
             )
 
@@ -228,7 +228,9 @@ def _check_rules(
         if spec is not None or alike:
             near = f"; did you mean {alike[0]}?" if alike else did_you_mean(value, labels)
             hint = near or "; write it as the tables or the hierarchy do"
-            raise PolicyError(f"{str(condition.reference)!r} never is {value!r}{hint}", key="previous.inconsistent")
+            raise PolicyError(
+                f"{quote(str(condition.reference))} never is {quote(value)}{hint}", key="previous.inconsistent"
+            )
 
 
 def read_earlier_release(previous: PreviousRelease, source: DataSource) -> EarlierRelease:

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, IntArray
-from sfumato.errors import HierarchyError, listing
+from sfumato.errors import HierarchyError, listing, quote
 from sfumato.hierarchy import Spec
 from sfumato.hierarchy.hierarchy import ROOT, Label
 
@@ -83,7 +83,7 @@ def label_paths(
     unknown = [label for label, path in zip(labels, paths, strict=True) if path is None]
     if unknown:
         raise HierarchyError(
-            f"column {column!r} of {whose} has values that the hierarchy of [columns] does not know: "
+            f"column {quote(column)} of {whose} has values that the hierarchy of [columns] does not know: "
             f"{listing(unknown)}; add them to it, or give the column the kind of hierarchy it had then"
         )
     return [path for path in paths if path is not None]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
-from sfumato.errors import InputError, did_you_mean
+from sfumato.errors import InputError, did_you_mean, quote
 from sfumato.policy import Role
 from sfumato.profile.column_facts import ColumnFacts
 from sfumato.profile.proposed_hierarchies import ProposedHierarchy
@@ -104,7 +104,7 @@ def find_preset(name: str | None) -> Preset:
         return NO_PRESET
     if name not in PRESETS:
         hint = did_you_mean(name, PRESETS) or f"; choose {', '.join(PRESETS)}"
-        raise InputError(f"there is no preset {name!r}{hint}")
+        raise InputError(f"there is no preset {quote(name)}{hint}")
     return PRESETS[name]
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sfumato.core.randomness import Randomness
 from sfumato.core.regular_file import read_regular_file
 from sfumato.encode import CodedColumn
-from sfumato.errors import PolicyError, UnreadableFile
+from sfumato.errors import PolicyError, UnreadableFile, quote
 from sfumato.policy import Policy
 from sfumato.policy.columns import check_key_file
 from sfumato.policy.toml_text import dotted_key
@@ -186,7 +186,7 @@ def _read_file(key: str, path: Path) -> bytes:
                 why = f"{path} has more than {_LARGEST_FILE:,} bytes, so it is no key"
                 raise _refusal(key, why, f"make one with {_MAKE}") from None
             case "failed":
-                raise _refusal(key, f"{str(path)!r} {error.reason}", "name another") from None
+                raise _refusal(key, f"{quote(str(path))} {error.reason}", "name another") from None
         raise _refusal(key, f"{path} {error.reason}", "name a file that holds the key") from None
 
 

@@ -11,7 +11,7 @@ from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any, Self
 
-from sfumato.errors import InputError
+from sfumato.errors import InputError, quote
 from sfumato.queries.expected_one_table import plan_expected_one_table
 from sfumato.queries.expected_two_tables import plan_expected_two_tables
 from sfumato.queries.paper_estimate import plan_paper_one_table, plan_paper_two_tables
@@ -139,7 +139,7 @@ class OpenRelease:
         The `estimate` is ``expected``, an expected value with its standard error, or ``paper``.
         """
         if estimate not in ESTIMATES:
-            raise InputError(f"there is no estimate {estimate!r}; choose {' or '.join(ESTIMATES)}")
+            raise InputError(f"there is no estimate {quote(estimate)}; choose {' or '.join(ESTIMATES)}")
         with report_query_errors():
             parsed = read_query(self.tables.connection, text, self.tables.columns)
             measures = Measures.from_query(parsed)

@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from sfumato.core.arrow import arrow_numbers
-from sfumato.errors import DataError, InputError, did_you_mean, listing
+from sfumato.errors import DataError, InputError, did_you_mean, listing, quote
 from sfumato.labels.covered_values import PLAIN_NUMBER, WHOLE_NUMBER, find_covered_values
 from sfumato.labels.data_dictionary import Entry
 from sfumato.queries.query_database import escape_pattern, quote_name, quote_text, report_file_errors
@@ -98,23 +98,25 @@ def find_column(name: str, columns: Sequence[QueryColumn]) -> QueryColumn:
     same = [column for column in columns if column.name == name]
     similar = same or [column for column in columns if column.name.casefold() == name.casefold()]
     if len(similar) > 1:
-        raise InputError(f"{name!r} may be any of {listing(each.name for each in similar)}; write it as one of them")
+        raise InputError(
+            f"{quote(name)} may be any of {listing(each.name for each in similar)}; write it as one of them"
+        )
     if similar:
         (column,) = similar
         if column.unclear is not None:
             raise InputError(
-                f"column {column.name!r} holds {column.unclear!r}, and nothing in the release says what that stands "
-                "for; ask about other columns; whoever publishes the table can tell by a hierarchy file of all its "
-                "values, or by the domain of its numbers"
+                f"column {quote(column.name)} holds {quote(column.unclear)}, and nothing in the release says what that "
+                "stands for; ask about other columns; whoever publishes the table can tell by a hierarchy file of all "
+                "its values, or by the domain of its numbers"
             )
         return column
     names = {column.name: quote_name(column.name) for column in columns}
     close = did_you_mean(name, names).removeprefix("; did you mean ").removesuffix("?")
     if close:
-        raise InputError(f"there is no column {name!r}; did you mean {names[close]}?")
+        raise InputError(f"there is no column {quote(name)}; did you mean {names[close]}?")
     some = [*names.values()][:_MOST_NAMES] + (["…"] if len(names) > _MOST_NAMES else [])
     listed = f"the columns are {', '.join(some)}, and texts are written in single quotes, as in 'flu'"
-    raise InputError(f"there is no column {name!r}; {listed}")
+    raise InputError(f"there is no column {quote(name)}; {listed}")
 
 
 @dataclass(frozen=True, eq=False)

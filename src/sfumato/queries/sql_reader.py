@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 
-from sfumato.errors import InputError
+from sfumato.errors import InputError, quote
 from sfumato.queries.query_database import quote_name, quote_text
 from sfumato.queries.query_tables import QueryColumn, find_column
 
@@ -268,7 +268,7 @@ class _QueryReader:
             if item["class"] == "COLUMN_REF":
                 column = self.expressions.find_column(item)
                 if column not in groups:
-                    raise InputError(f"column {column.name!r} stands in SELECT and not in GROUP BY; group by it")
+                    raise InputError(f"column {quote(column.name)} stands in SELECT and not in GROUP BY; group by it")
                 names[column] = item["alias"] or column.name
         if len(set(names.values())) < len(names):
             raise InputError("two columns of the answer have one name; give one another name with AS")
@@ -276,7 +276,7 @@ class _QueryReader:
         aggregates: dict[str, Aggregate] = {}
         for aggregate in (self._aggregate(item) for item in self.selected if item["class"] != "COLUMN_REF"):
             if aggregates.setdefault(aggregate.name, aggregate) != aggregate:
-                raise InputError(f"two figures are called {aggregate.name!r}; give one another name with AS")
+                raise InputError(f"two figures are called {quote(aggregate.name)}; give one another name with AS")
         if not aggregates:
             raise InputError(f"there is nothing to count or to sum; {_ALLOWED}")
         return ParsedQuery(tuple(aggregates.values()), conditions, groups, tuple(names.values()))
@@ -297,8 +297,8 @@ class _QueryReader:
         column = self.expressions.find_column(item)
         if column.sampled:
             raise InputError(
-                f"column {column.name!r} holds ranges of more numbers than can be told apart, so there is nothing to "
-                "group by; ask for parts of it with WHERE"
+                f"column {quote(column.name)} holds ranges of more numbers than can be told apart, so there is nothing "
+                "to group by; ask for parts of it with WHERE"
             )
         return column
 
@@ -457,7 +457,7 @@ def _read_constant(kind: str, text: str) -> Expression:
             return Expression(text, text, CONDITION, literal=text)
         case "NULL_LITERAL":
             return Expression("NULL", "NULL", NULL, literal="")
-    raise InputError(f"{text!r} is no number and no text; a constant is written as 37, 1.5 or 'flu'")
+    raise InputError(f"{quote(text)} is no number and no text; a constant is written as 37, 1.5 or 'flu'")
 
 
 def _with_sign(sign: str, part: Expression) -> Expression:

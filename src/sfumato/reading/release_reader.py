@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
-from sfumato.errors import DataError, InputError, UnreadableFile
+from sfumato.errors import DataError, InputError, UnreadableFile, quote
 from sfumato.labels.data_dictionary import Entry, is_valid_entry
 
 MANIFEST = "manifest.json"
@@ -75,7 +75,7 @@ def read_manifest(folder: str | Path) -> ReleaseManifest:
     manifest = _read_json(public / MANIFEST)
     form = manifest.get("form", "generalized")
     if form not in {*ONE_TABLE, *TWO_TABLES}:
-        raise InputError(f"this version answers no queries from a release of the form {form!r}")
+        raise InputError(f"this version answers no queries from a release of the form {quote(form)}")
     split = form in TWO_TABLES
     tables = _table_names(manifest, ("nss", "ss") if split else ("table",))
     for name in tables:
@@ -153,7 +153,7 @@ def _check_file(public: Path, name: str) -> None:
     """Refuse what is not a plain file of the release itself."""
     path = public / name
     if name in {"", ".", ".."} or any(sign in name for sign in "/\\\0") or path.is_symlink():
-        raise DataError(f"manifest.json names {name!r}, which is not a file of the release")
+        raise DataError(f"manifest.json names {quote(name)}, which is not a file of the release")
     if not path.is_file():
         raise DataError(f"{name} is missing from the release")
     if path.suffix not in _SUFFIXES:

@@ -16,7 +16,7 @@ from sfumato.core.classes import Histogram, count_values
 from sfumato.core.keys import mix_bits, number_tuples, pack_tuples
 from sfumato.core.segments import run_starts
 from sfumato.encode import CodedColumn, EncodedTable, encode_column, value_totals
-from sfumato.errors import DataError, InputError
+from sfumato.errors import DataError, InputError, quote
 from sfumato.hierarchy import Ranges
 from sfumato.hierarchy.open_ended import write_set
 from sfumato.labels.data_dictionary import Entry, entry_from_policy
@@ -177,7 +177,7 @@ def open_view(path: Path, columns: Sequence[str], policy: Policy | None) -> Rele
     pseudonyms = [name for name in columns if roles[name] == "individual"]
     if pseudonyms:
         raise InputError(
-            f"column '{pseudonyms[0]}' of {folder} has random pseudonyms, which nobody knows; leave it out"
+            f"column {quote(pseudonyms[0])} of {folder} has random pseudonyms, which nobody knows; leave it out"
         )
     return view_folder(folder, [one for one in dict.fromkeys(columns) if roles[one] not in {"quasi", "sensitive"}])
 

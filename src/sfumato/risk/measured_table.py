@@ -14,7 +14,7 @@ from sfumato.core.arrays import BoolArray, Codes, IntArray
 from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn, encode_column
-from sfumato.errors import DataError, InputError
+from sfumato.errors import DataError, InputError, quote
 from sfumato.policy import Policy
 from sfumato.reading.outside_table import ReadOptions, check_column_names, outside_column_names, read_outside_table
 from sfumato.reading.release_view import ReleaseLines, view_file, view_folder
@@ -158,7 +158,8 @@ def read_by_columns(path: Path, quasi: Sequence[str], individual: str | None) ->
         raise InputError("name at least one quasi-identifier, as in --quasi age,sex")
     if individual in names:
         raise DataError(
-            f"column '{individual}' cannot both name persons and be a quasi-identifier; leave it out of one of the two"
+            f"column {quote(individual)} cannot both name persons and be a quasi-identifier; "
+            "leave it out of one of the two"
         )
     columns, person = _read_columns(path, names, individual, {}, needed=[individual] if individual else [])
     return MeasuredTable(

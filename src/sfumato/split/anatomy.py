@@ -23,7 +23,7 @@ from sfumato.core.linked_persons import linked_persons
 from sfumato.core.randomness import Randomness
 from sfumato.core.segments import run_starts
 from sfumato.encode import EncodedTable, value_totals
-from sfumato.errors import Infeasible
+from sfumato.errors import Infeasible, quote
 from sfumato.policy import Policy
 from sfumato.recode import check_models
 from sfumato.recode.recoding import Recoding, labels_at
@@ -62,7 +62,7 @@ def anatomy(encoded: EncodedTable, policy: Policy) -> Recoding:
             break
         piles = Piles.from_codes(column.codes, column.width, randomness)
     else:
-        why = f"buckets of {size} different values of '{column.name}' do not meet the policy"
+        why = f"buckets of {size} different values of {quote(column.name)} do not meet the policy"
         raise Infeasible(f"{why}, though dealt {_DEALS} times; {_INSTEAD}")
     if not requirement.holds_linked(classes):
         why = f"buckets are drawn at random, so that fewer than linked_k = {requirement.linked} persons share theirs"
@@ -74,7 +74,8 @@ def anatomy(encoded: EncodedTable, policy: Policy) -> Recoding:
 def _infeasible(piles: "Piles", size: int, column: str, requirement: Requirement) -> Infeasible:
     """Say why there are no such buckets: one value has too many rows."""
     most, rows = int(piles.counts.max()), len(piles.rows)
-    why = f"the most frequent value of '{column}' stands in {most:,} of {rows:,} rows, above the share of 1 in {size}"
+    value = f"the most frequent value of {quote(column)}"
+    why = f"{value} stands in {most:,} of {rows:,} rows, above the share of 1 in {size}"
     helps = f"buckets of {rows // most} would do" if rows // most > 1 else "no buckets would do"
     limit = f", and suppressing {requirement.limit:,} rows is not enough" if requirement.limit else ""
     why = f"anatomy needs buckets of {size} different values, and {why}{limit}"
@@ -192,7 +193,7 @@ def bucket_size(encoded: EncodedTable, requirement: Requirement, column: str) ->
         low, high = high + 1, min(2 * high, width) if high < width else width + 1
     if high > width:
         names = ", ".join(model.name for model in requirement.models)
-        why = f"no bucket of different values of '{column}', which has {width:,}, meets the policy ({names})"
+        why = f"no bucket of different values of {quote(column)}, which has {width:,}, meets the policy ({names})"
         raise Infeasible(f"{why}; ask for less", nearest={"l": float(width)})
     while low < high:
         middle = (low + high) // 2

@@ -21,7 +21,7 @@ from sfumato.core.classes import Histogram, count_values
 from sfumato.core.keys import count_keys, pack_tuples
 from sfumato.core.segments import expand_ranges
 from sfumato.encode import CodedColumn, EncodedTable, encode_column, value_totals
-from sfumato.errors import DataError, listing
+from sfumato.errors import DataError, listing, quote
 from sfumato.policy import load
 from sfumato.recode import Recoding
 from sfumato.recode.recoding import labels_at
@@ -127,7 +127,9 @@ def _class_numbers(column: CodedColumn) -> IntArray:
     try:
         numbers = np.array([int(text or "") for text in column.texts], dtype=np.int64)
     except (ValueError, OverflowError):
-        raise DataError(f"column '{column.name}' of the release does not hold class numbers; it was changed") from None
+        raise DataError(
+            f"column {quote(column.name)} of the release does not hold class numbers; it was changed"
+        ) from None
     return numbers.take(column.codes)
 
 
@@ -247,6 +249,6 @@ def codes_in_original(texts: Sequence[str | None], column: CodedColumn) -> IntAr
     code_of = {text: code for code, text in enumerate(column.texts)}
     strange = sorted((text for text in texts if text not in code_of), key=str)
     if strange:
-        why = f"column '{column.name}' of the release holds values that the original does not have: {listing(strange)}"
-        raise DataError(f"{why}; {NAME_THE_ORIGINAL}")
+        why = f"column {quote(column.name)} of the release holds values that the original does not have"
+        raise DataError(f"{why}: {listing(strange)}; {NAME_THE_ORIGINAL}")
     return np.array([code_of[text] for text in texts], dtype=np.int64)

@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, quote
 from sfumato.policy import DataSource, Policy, Role
 from sfumato.table.least_memory import check_csv_memory
 from sfumato.table.table import no_rows_error, open_table_file
@@ -106,7 +106,7 @@ def _explain_failure(
         arrow_csv.read_csv(file, **options)
     if not bad:
         return DataError(
-            f"{path.name} cannot be read as CSV with the separator {head.separator!r}; "
+            f"{path.name} cannot be read as CSV with the separator {quote(head.separator)}; "
             "check that every quote is closed and that [data] separator is right"
         )
     return DataError(
@@ -137,7 +137,7 @@ def read_csv_head(path: Path, source: DataSource) -> CsvHead:
     text, whole = _read_beginning(path, source.encoding)
     separator = source.separator or find_separator(text, whole=whole)
     if not separator.isascii():
-        raise DataError(f"the separator {separator!r} is not an ASCII character; write the file with another one")
+        raise DataError(f"the separator {quote(separator)} is not an ASCII character; write the file with another one")
     names = next(_records(text, separator), [])
     if not names or any(not name.strip() for name in names):
         raise DataError("the first line must name every column, and one name is empty; add a header")

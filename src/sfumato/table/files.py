@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.errors import DataError, is_lack_of_memory
+from sfumato.errors import DataError, is_lack_of_memory, quote
 from sfumato.policy import DataSource, Policy, Role
 from sfumato.table.csv_reader import csv_schema, read_csv, read_first_csv_records
 from sfumato.table.frames import first_frame_rows, frame_to_arrow
@@ -123,7 +123,7 @@ def file_format(path: Path) -> FileFormat:
     if suffix in _TEXT_SUFFIXES:
         return FileFormat("CSV", csv_schema, read_csv, read_first_csv_records)
     raise DataError(
-        f"{path.name}: '{suffix}' files are not read by this version; "
+        f"{path.name}: {quote(suffix)} files are not read by this version; "
         "save the table as CSV, Parquet, Feather or JSON Lines"
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, quote
 from sfumato.policy import Policy
 from sfumato.table.table import Table, cast_text_views, check_columns, check_rows, check_types, columns_to_read
 
@@ -36,7 +36,7 @@ def from_frame(frame: Any, policy: Policy) -> Table:
     names = list(frame.column_names if kind == "arrow" else frame.columns)
     wrong = [name for name in names if not isinstance(name, str)]
     if wrong:
-        raise DataError(f"column names must be text, not {wrong[0]!r}; rename it")
+        raise DataError(f"column names must be text, not {quote(wrong[0])}; rename it")
     check_columns(names, policy)
     columns = columns_to_read(policy, names)
     arrow = frame_to_arrow(frame, kind, columns)
@@ -69,7 +69,7 @@ def frame_to_arrow(frame: Any, kind: str, columns: list[str]) -> Any:
     except _NOT_ARROW:
         wrong = next(name for name in columns if not _converts(frame, kind, name))
         raise DataError(
-            f"column '{wrong}' mixes types or holds objects that have no common type; "
+            f"column {quote(wrong)} mixes types or holds objects that have no common type; "
             "turn it into text before anonymizing, or give it the role identifier"
         ) from None
 

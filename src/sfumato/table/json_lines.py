@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, quote
 from sfumato.policy import DataSource, Policy
 from sfumato.table.table import open_table_file
 
@@ -112,7 +112,7 @@ def _explain_failure(path: Path) -> DataError | None:
                 kind = _TYPES.get(type(value), "")
                 if kind and types.setdefault(key, kind) != kind:
                     return DataError(
-                        f"{path.name}: column '{key}' mixes {types[key]} and {kind} (line {number}); "
+                        f"{path.name}: column {quote(key)} mixes {types[key]} and {kind} (line {number}); "
                         "write it in one type, as text if in doubt"
                     )
     return None

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.core.regular_file import open_regular_file
-from sfumato.errors import DataError, UnreadableFile, did_you_mean, listing
+from sfumato.errors import DataError, UnreadableFile, did_you_mean, listing, quote
 from sfumato.policy import Policy, Role
 
 
@@ -89,12 +89,12 @@ def check_types(schema: Any, columns: list[str]) -> None:
         values = kind.value_type if pa.types.is_dictionary(kind) else kind
         if not _is_publishable(values):
             raise DataError(
-                f"column '{name}' holds {kind}, which cannot be published; "
+                f"column {quote(name)} holds {kind}, which cannot be published; "
                 "turn it into text, numbers or dates, or give it the role identifier"
             )
         if pa.types.is_timestamp(values) and not _is_known_zone(values.tz):
             raise DataError(
-                f"column '{name}' is in the time zone {values.tz[:60]!r}, which this machine does not know; "
+                f"column {quote(name)} is in the time zone {quote(values.tz[:60])}, which this machine does not know; "
                 "write it in UTC or in another zone, or install the tz database (tzdata)"
             )
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from sfumato.encode import EncodedTable, encode
-from sfumato.errors import DataError, InputError, did_you_mean, listing
+from sfumato.errors import DataError, InputError, did_you_mean, listing, quote
 from sfumato.labels.covered_values import unknown_labels
 from sfumato.labels.label_loss import find_losses, loss_arrays
 from sfumato.policy import Policy
@@ -92,7 +92,7 @@ class ReleaseComparison:
             codes = codes_in_original(bag.domain.values, column)
             if (published > np.bincount(column.codes, minlength=column.width)[codes]).any():
                 raise DataError(
-                    f"column '{name}' of the release holds a value more often than the original does; "
+                    f"column {quote(name)} of the release holds a value more often than the original does; "
                     f"{NAME_THE_ORIGINAL}"
                 )
 
@@ -107,7 +107,7 @@ def queried_column(policy: Policy, name: str | None = None) -> str:
         raise InputError("queries ask of a sensitive column, and the policy has none; leave queries out")
     if name is not None and name not in sensitive:
         hint = did_you_mean(name, sensitive)
-        raise InputError(f"'{name}' is no sensitive column of the policy, which has {listing(sensitive)}{hint}")
+        raise InputError(f"{quote(name)} is no sensitive column of the policy, which has {listing(sensitive)}{hint}")
     looked_at = [column for model in policy.privacy for column in model.looks_at if column in sensitive]
     return name or next(iter([*looked_at, *sensitive]))
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sfumato.errors import InputError, NotVerified
+from sfumato.errors import InputError, NotVerified, quote
 from sfumato.verifier.duckdb_tables import ENCODINGS
 from sfumato.verifier.release_files import CHANGED, SUMMARY, JsonObject, check_layout, layout_keys
 from sfumato.verifier.stated_promise import (
@@ -79,7 +79,7 @@ def _check_columns(columns: Sequence[JsonObject]) -> None:
         raise NotVerified(f"manifest.json needs a quasi-identifier, and one individual column at most: {CHANGED}")
     for column in columns:
         if not isinstance(column.get("labels", []), list) or not isinstance(column.get("type", ""), str):
-            raise NotVerified(f"manifest.json describes column '{column['name']}' in no proper way: {CHANGED}")
+            raise NotVerified(f"manifest.json describes column {quote(column['name'])} in no proper way: {CHANGED}")
 
 
 # What the audit adds

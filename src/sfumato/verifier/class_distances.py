@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.errors import InputError
+from sfumato.errors import InputError, quote
 from sfumato.verifier.counts import ClassCounts
 from sfumato.verifier.stated_promise import InputDistribution, MoveCosts, StatedRequirement
 
@@ -90,7 +90,7 @@ def _published_distribution(counts: ClassCounts, column: str, distance: str) -> 
     ranks = numeric_ranks(values) if ordered and column not in counts.promise.ordered else None
     if not counts.promise.complete or distance not in _WITHOUT_AUDIT or (ordered and ranks is None):
         raise InputError(
-            f"t-closeness of '{column}' compares with the whole input table; what it needs for that stands in "
+            f"t-closeness of {quote(column)} compares with the whole input table; what it needs for that stands in "
             "private/audit.json, which is not here: verify the complete release folder"
         )
     return InputDistribution(values, tuple(total for _, total in lines), ranks, len(values))
@@ -136,7 +136,7 @@ def _emd_ordered(compared: ComparedDistributions) -> str:
     (``mid``), and up beyond.
     """
     if compared.distribution.ranks is None:
-        raise InputError(f"emd-ordered needs an order of '{compared.column}', which the audit does not have")
+        raise InputError(f"emd-ordered needs an order of {quote(compared.column)}, which the audit does not have")
     # the whole table's values in order: where each is (0 to 1), the share up to it, and the quantile's integral there
     spot, total = f"place / {max(compared.distribution.places - 1, 1)}", sum(compared.distribution.totals)
     table = (
@@ -168,7 +168,9 @@ def _emd_hierarchical(compared: ComparedDistributions) -> str:
     """Take the mean, over the levels below the root, of what the distributions at that level do not share."""
     values, ancestors = compared.distribution.values, compared.distribution.ancestors
     if ancestors is None:
-        raise InputError(f"emd-hierarchical needs the hierarchy of '{compared.column}', which the audit does not have")
+        raise InputError(
+            f"emd-hierarchical needs the hierarchy of {quote(compared.column)}, which the audit does not have"
+        )
     height = len(ancestors[0]) - 1 if ancestors else 0
     if not height:
         return f"SELECT DISTINCT id, 0.0 AS figure FROM {compared.shares}"
@@ -198,7 +200,7 @@ def _emd_general(compared: ComparedDistributions) -> str:
     """Solve one dual program per different distribution that might be the farthest, or too far."""
     connection, costs = compared.counts.connection, compared.counts.promise.costs
     if compared.column not in costs:
-        raise InputError(f"distance emd needs the costs of '{compared.column}', which the audit does not have")
+        raise InputError(f"distance emd needs the costs of {quote(compared.column)}, which the audit does not have")
     code = {value: i for i, value in enumerate(compared.distribution.values)}
     lines = connection.execute(
         f"SELECT id, list(v ORDER BY v), list(p ORDER BY v) FROM {compared.shares} GROUP BY id"
@@ -248,7 +250,7 @@ def cost_matrix(values: Sequence[str | None], costs: MoveCosts) -> Vector:
             return 0.0
         stated = costs.get((start, end), costs.get((end, start)))
         if stated is None:
-            raise InputError(f"the audit has no cost of '{start}' and '{end}'; it was changed")
+            raise InputError(f"the audit has no cost of {quote(start)} and {quote(end)}; it was changed")
         return stated
 
     texts = [value or "" for value in values]

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from sfumato.errors import NotVerified, is_lack_of_memory
+from sfumato.errors import NotVerified, is_lack_of_memory, quote
 from sfumato.verifier.release_files import open_without_waiting
 from sfumato.verifier.sql import connect, path_pattern, quote_text, remove_guard, remove_guard_sql
 
@@ -87,7 +87,7 @@ class TableView:
         try:
             return list(values.cast(kind).cast(pa.string()).to_pylist())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise NotVerified(f"column '{name}' holds {kind}, which this version cannot compare") from None
+            raise NotVerified(f"column {quote(name)} holds {kind}, which this version cannot compare") from None
 
     def describe_rows(self, names: Sequence[str], rows: Any) -> list[str]:
         """Describe each row of an Arrow table of these columns: ``age = 30, sex = Male``."""

@@ -17,7 +17,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.errors import InputError, NotVerified
+from sfumato.errors import InputError, NotVerified, quote
 from sfumato.verifier.release_files import CHANGED, SIGNATURE, JsonObject, read_bytes
 
 _FORMAT = "sfumato-signature/1"
@@ -71,7 +71,7 @@ class TrustedKey:
             ) from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "no file can have that name"
-            raise InputError(f"the key {str(path)!r} cannot be read: {reason}; name another") from None
+            raise InputError(f"the key {quote(str(path))} cannot be read: {reason}; name another") from None
 
     @property
     def fingerprint(self) -> str:

@@ -19,7 +19,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import InputError, NotVerified
+from sfumato.errors import InputError, NotVerified, quote
 
 JsonObject = Mapping[str, Any]
 """A manifest, an audit or a part of one, as it was read."""
@@ -118,7 +118,7 @@ def plain_file(public: Path, name: str) -> Path:
     sfumato.errors.NotVerified: manifest.json names '../../etc/passwd', which is not a file of the release
     """
     if name in {"", ".", ".."} or any(sign in name for sign in "/\\\0"):
-        raise NotVerified(f"manifest.json names {name!r}, which is not a file of the release")
+        raise NotVerified(f"manifest.json names {quote(name)}, which is not a file of the release")
     return _require_plain(public / name)
 
 
@@ -241,7 +241,7 @@ def layout_keys(manifest: JsonObject) -> Mapping[str, Callable[[Any], bool]]:
     """
     form = manifest.get("form", "generalized")
     if not isinstance(form, str) or form not in _FORMS:
-        raise NotVerified(f"this version cannot verify a release of the form {form!r}")
+        raise NotVerified(f"this version cannot verify a release of the form {quote(form)}")
     return _FORMS[form]
 
 
@@ -268,18 +268,20 @@ def check_layout(manifest: JsonObject) -> None:
     if "class_id" not in layout_keys(manifest):
         return
     if len(set(tables)) < len(tables):
-        raise NotVerified(f"manifest.json names {manifest['nss']!r} as both of its tables: {CHANGED}")
+        raise NotVerified(f"manifest.json names {quote(manifest['nss'])} as both of its tables: {CHANGED}")
     if manifest["class_id"] in {column["name"] for column in columns}:
         raise NotVerified(f"manifest.json calls the class id like a column of the table: {CHANGED}")
     for column in columns:
         name, role, table = column["name"], column["role"], column.get("table")
         if table not in tables:
-            raise NotVerified(f"manifest.json puts column '{name}' into {table!r}, no table of the release: {CHANGED}")
+            raise NotVerified(
+                f"manifest.json puts column {quote(name)} into {quote(table)}, no table of the release: {CHANGED}"
+            )
         if (role == "sensitive") is (table == tables[0]):
-            raise NotVerified(f"manifest.json puts the {role} column '{name}' into {table!r}: {CHANGED}")
+            raise NotVerified(f"manifest.json puts the {role} column {quote(name)} into {quote(table)}: {CHANGED}")
     empty = [table for table in tables if table not in {column["table"] for column in columns}]
     if empty:
-        raise NotVerified(f"manifest.json puts no column into {empty[0]!r}: {CHANGED}")
+        raise NotVerified(f"manifest.json puts no column into {quote(empty[0])}: {CHANGED}")
 
 
 def _table_names(manifest: JsonObject) -> list[str]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sfumato.errors import quote
+
 StatedRequirement = Mapping[str, Any]
 """A requirement as a policy or a manifest states it: ``model`` and the keys of that model."""
 
@@ -308,12 +310,12 @@ def objection(rule: Any, *, persons: bool = False) -> str | None:
     """
     model = rule.get("model") if isinstance(rule, Mapping) else None
     if not isinstance(model, str) or model not in _MODEL_KEYS:
-        return f"{model!r} is not a requirement that this version can verify"
+        return f"{quote(model)} is not a requirement that this version can verify"
     tests = _MODEL_KEYS[model]
     given = {key: value for key, value in rule.items() if key != "model" and value is not None}
     unknown = [str(key) for key in given if key not in tests]
     if unknown:
-        return f"'{unknown[0]}' is not a key of {model} that this version can verify"
+        return f"{quote(unknown[0])} is not a key of {model} that this version can verify"
     if "linked_k" in tests and not persons:
         return f"{model} counts individuals, and the release has no column of the role individual"
     optional = _OPTIONAL | ({"k"} if isinstance(given.get("values"), Mapping) else set())
@@ -324,7 +326,7 @@ def objection(rule: Any, *, persons: bool = False) -> str | None:
         return f"{model} lacks its column"
     wrong = [key for key, value in given.items() if not tests[key](value)]
     if wrong:
-        return f"{wrong[0]} of {model} cannot be {given[wrong[0]]!r}"
+        return f"{wrong[0]} of {model} cannot be {quote(given[wrong[0]])}"
     return xy_objection(model, given) if is_xy(rule) else None
 
 
@@ -340,13 +342,13 @@ def xy_objection(model: str, given: Mapping[str, Any]) -> str | None:
     for key, names in (("x", x), ("y", y)):
         twice = [name for name in names if list(names).count(name) > 1]
         if twice:
-            return f"{model} has {twice[0]!r} twice in its {key}"
+            return f"{model} has {quote(twice[0])} twice in its {key}"
     both = [name for name in x if name in y]
     if both:
-        return f"{model} has {both[0]!r} in both x and y"
+        return f"{model} has {quote(both[0])} in both x and y"
     keys = [name for name in x if is_row_key(name)]
     if keys:
-        return f"{model} has {keys[0]!r} in x, and a row key links each row to itself"
+        return f"{model} has {quote(keys[0])} in x, and a row key links each row to itself"
     return _values_objection(model, given, y)
 
 

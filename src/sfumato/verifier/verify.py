@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import InputError, listing
+from sfumato.errors import InputError, listing, quote
 from sfumato.verifier.accounts import read_promise
 from sfumato.verifier.checks import reach_verdict
 from sfumato.verifier.counts import ClassCounts, count_release
@@ -224,16 +224,18 @@ def label_problems(counts: ClassCounts, columns: Sequence[JsonObject]) -> list[s
         labels = set(counts.labels(name))
         if stated is None:
             if column["different_labels"] != len(labels):
-                problems.append(f"column '{name}' has {len(labels):,} labels, not as many as the data dictionary says")
+                problems.append(
+                    f"column {quote(name)} has {len(labels):,} labels, not as many as the data dictionary says"
+                )
             continue
         unknown = sorted(str(label) for label in labels if label not in stated)
         if unknown:
             most = listing(unknown, most=_MOST_LISTED)
-            problems.append(f"column '{name}' holds labels that the data dictionary does not have: {most}")
+            problems.append(f"column {quote(name)} holds labels that the data dictionary does not have: {most}")
         unused = sorted(str(label) for label in stated if label not in labels)
         if unused:
             most = listing(unused, most=_MOST_LISTED)
-            problems.append(f"column '{name}' lacks labels that the data dictionary has: {most}")
+            problems.append(f"column {quote(name)} lacks labels that the data dictionary has: {most}")
     return problems
 
 

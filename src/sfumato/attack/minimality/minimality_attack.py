@@ -35,7 +35,7 @@ from sfumato.attack.sensitive_columns import (
 from sfumato.core.arrays import BoolArray
 from sfumato.core.classes import Histogram
 from sfumato.encode import EncodedTable, encode
-from sfumato.errors import DataError, InputError, PolicyError, did_you_mean, listing
+from sfumato.errors import DataError, InputError, PolicyError, did_you_mean, listing, quote
 from sfumato.policy import Policy
 from sfumato.reading.release_view import ReleaseLines, read_release_lines, view_recoding
 from sfumato.recode import Recoding, recode
@@ -241,7 +241,7 @@ def check_sensitive_column(policy: Policy, column: str | None) -> None:
         raise InputError("the policy names no sensitive column, so that there is nothing to betray")
     if column is not None and column not in sensitive:
         hint = did_you_mean(column, sensitive) or f"; it has {listing(sensitive)}"
-        raise InputError(f"'{column}' is no sensitive column of the policy{hint}")
+        raise InputError(f"{quote(column)} is no sensitive column of the policy{hint}")
 
 
 def policy_of_search(policy: Policy) -> Policy:

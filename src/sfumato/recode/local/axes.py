@@ -17,7 +17,7 @@ import numpy as np
 from sfumato.core.arrays import Codes, FloatArray, IntArray
 from sfumato.core.segments import run_starts
 from sfumato.encode import QuasiIdentifier
-from sfumato.errors import HierarchyError
+from sfumato.errors import HierarchyError, quote
 from sfumato.hierarchy import Hierarchy
 from sfumato.hierarchy.hierarchy import ROOT, Label, refuse_ambiguous_labels
 from sfumato.hierarchy.open_ended import sort_members, write_member, write_members, write_single
@@ -231,7 +231,7 @@ class SetAxis(AttributeAxis):
         values = attribute.hierarchy.labels[0]
         if len(values) > _MOST:
             raise HierarchyError(
-                f"column {attribute.name!r}: {len(values):,} different values, and sets are of at most {_MOST:,}; "
+                f"column {quote(attribute.name)}: {len(values):,} different values, and sets are of at most {_MOST:,}; "
                 "give it a hierarchy file, a mask or intervals"
             )
         self.values = sort_members(values)

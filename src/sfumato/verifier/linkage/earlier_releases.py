@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import InputError, NotVerified, listing
+from sfumato.errors import InputError, NotVerified, listing, quote
 from sfumato.verifier.duckdb_tables import ENCODINGS, CsvDialect, TableView, open_view
 from sfumato.verifier.release_files import JsonObject, open_without_waiting
 from sfumato.verifier.stated_promise import PriorRelease
@@ -51,15 +51,15 @@ def locate_files(releases: Sequence[PriorRelease]) -> list[Path]:
         digest = f" with the SHA-256 {release.sha256}" if release.sha256 else ""
         path = release.path
         if path is None or not path.name:
-            raise InputError(f"the table of the earlier release '{release.name}'{digest} is needed here; {advice}")
+            raise InputError(f"the table of the earlier release {quote(release.name)}{digest} is needed here; {advice}")
         if not path.is_file():  # a pipe or a device may never end
             raise InputError(
-                f"{path.name}, the earlier release '{release.name}'{digest}, is not there as a file; {advice}"
+                f"{path.name}, the earlier release {quote(release.name)}{digest}, is not there as a file; {advice}"
             )
         if release.sha256 not in {None, _file_digest(path, advice)}:
             raise NotVerified(
-                f"{path.name} is not the earlier release '{release.name}' that this one was made with: its SHA-256 is "
-                f"not {release.sha256}; {advice}"
+                f"{path.name} is not the earlier release {quote(release.name)} that this one was made with: its "
+                f"SHA-256 is not {release.sha256}; {advice}"
             )
         paths.append(path.resolve())
     return paths
@@ -83,7 +83,7 @@ def open_earlier(connection: Any, releases: Sequence[PriorRelease], paths: Seque
             separator, guarded = csv.get("separator", ","), csv.get("guarded", False)
             dialect = CsvDialect(tuple(csv["null"]), separator, guarded, encoding, line_ends=None)
         view = open_view(connection, f"earlier_{place}", path, dialect)
-        views.append(replace(view, label=f"earlier release '{release.name}'"))
+        views.append(replace(view, label=f"earlier release {quote(release.name)}"))
     return views
 
 

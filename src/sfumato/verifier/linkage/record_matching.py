@@ -26,7 +26,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from sfumato.errors import InputError, NotVerified, is_lack_of_memory, listing
+from sfumato.errors import InputError, NotVerified, is_lack_of_memory, listing, quote
 from sfumato.verifier.duckdb_tables import TableView
 from sfumato.verifier.sql import quote_text
 from sfumato.verifier.stated_promise import ROW_KEY, TAXONOMY_ROOT, PriorRelease, Taxonomies
@@ -144,10 +144,10 @@ def find_column(reference: str, names: Sequence[str | None], columns: Sequence[S
         possible += [TableColumn(number, None)] if rest == ROW_KEY else []
         possible += [TableColumn(number, rest)] * own.count(rest)
     if not possible:
-        raise InputError(f"a requirement is about {reference!r}, which neither the release nor an earlier one has")
+        raise InputError(f"a requirement is about {quote(reference)}, which neither the release nor an earlier one has")
     if len(possible) > 1:
         raise InputError(
-            f"a requirement is about {reference!r}, which may be one of {len(possible)} columns; rename one"
+            f"a requirement is about {quote(reference)}, which may be one of {len(possible)} columns; rename one"
         )
     return possible[0]
 
@@ -164,7 +164,7 @@ def _find_shared(
         lacking = [name for name in release.join if name not in own or name not in published]
         if lacking:
             raise NotVerified(
-                f"'{release.name}' cannot be joined on columns that not both tables have: {listing(lacking)}"
+                f"{quote(release.name)} cannot be joined on columns that not both tables have: {listing(lacking)}"
             )
         unjoined |= {*own} & (published - {*release.join})
     unlike = sorted(unjoined & {name for release in releases for name in release.join})
@@ -185,7 +185,7 @@ def _read_rule(
         reference, _, value = text.partition("=")
         place = find_column(reference, names, columns)
         if place.column is None:
-            raise InputError(f"the rule {text!r} is about rows; a rule is about a column")
+            raise InputError(f"the rule {quote(text)} is about rows; a rule is about a column")
         sides.append(MatchCondition(place.table, place.column, value))
     first, second = sides
     if first.table == second.table:

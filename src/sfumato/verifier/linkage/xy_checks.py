@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.errors import InputError, NotVerified
+from sfumato.errors import InputError, NotVerified, quote
 from sfumato.verifier.accounts import are_taxonomies
 from sfumato.verifier.counts import MOST_NAMED, ClassCounts, OneTableCounts
 from sfumato.verifier.duckdb_tables import TableView, describe_cells
@@ -124,7 +124,9 @@ class LinkageChecks:
         wanted = rule.get("releases") or known
         unknown = [name for name in wanted if name not in known]
         if unknown:
-            raise InputError(f"{rule['model']} is about the release {unknown[0]!r}, which is none of the earlier ones")
+            raise InputError(
+                f"{rule['model']} is about the release {quote(unknown[0])}, which is none of the earlier ones"
+            )
         return tuple(name for name in known if name in wanted)
 
     def _match(self, names: tuple[str, ...]) -> JoinPlan:
@@ -148,7 +150,7 @@ class LinkageChecks:
             rows = int(execute(plan.connection, f"SELECT coalesce(sum(n), 0) FROM kinds_{number}")[0][0])
             if release.rows not in {None, rows}:
                 raise NotVerified(
-                    f"the earlier release '{release.name}' has {rows:,} rows where {release.rows:,} are stated"
+                    f"the earlier release {quote(release.name)} has {rows:,} rows where {release.rows:,} are stated"
                 )
         return plan
 
