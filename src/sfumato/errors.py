@@ -65,7 +65,7 @@ class UnreadableFile(InputError):
     def __init__(self, name: str, fault: str, reason: str, way: str) -> None:
         self.fault = fault
         self.reason = reason
-        super().__init__(f"{name} {reason}; {way}")
+        super().__init__(f"{shorten(name)} {reason}; {way}")
 
 
 class OutputError(InputError):

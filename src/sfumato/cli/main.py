@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import typer
 
 from sfumato._version import __version__
-from sfumato.errors import SfumatoError, Stopped, is_lack_of_memory
+from sfumato.errors import SfumatoError, Stopped, is_lack_of_memory, shorten
 
 _INTERRUPTED = 130
 _NO_MEMORY = "the table does not fit into memory; run it on a larger machine or publish fewer columns"
@@ -174,7 +174,9 @@ def _report_error(error: Exception) -> int:
         case typer.Abort():
             return _stopped()
     if isinstance(error, _UsageError):
-        return _print_error(f"{error.format_message().rstrip('.')}; see sfumato --help", 2)
+        # It quotes what was typed, be it as long as it will.
+        sentence = " ".join(map(shorten, error.format_message().rstrip(".").split()))
+        return _print_error(f"{sentence}; see sfumato --help", 2)
     if is_lack_of_memory(error):
         return _print_error(_NO_MEMORY, 2)
     return _report_bug(error)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.core.arrow import arrow_numbers, arrow_text, arrow_texts, numpy_numbers
 from sfumato.core.regular_file import read_regular_file
-from sfumato.errors import HierarchyError, OutputError, PolicyError, UnreadableFile, listing, quote
+from sfumato.errors import HierarchyError, OutputError, PolicyError, UnreadableFile, listing, quote, shorten
 from sfumato.hierarchy.hierarchy import MOST_LEVELS, ROOT, Branch, Hierarchy, Label, label_paths, refuse_values
 
 _LARGEST_FILE = 1 << 28
@@ -381,7 +381,7 @@ def _read_text(path: Path) -> str:
         data = read_regular_file(path, most=_LARGEST_FILE, what="a hierarchy file")
     except UnreadableFile as error:
         reason = "cannot be read: No such file or directory" if error.fault == "missing" else error.reason
-        raise PolicyError(f"{path.name or 'it'} {reason}") from None
+        raise PolicyError(f"{shorten(path.name) or 'it'} {reason}") from None
     save = "save it as UTF-8 text"
     if b"\0" in data:
         raise HierarchyError(f"{path.name} is not a text file: byte {data.index(0)} is NUL; {save}")

@@ -22,6 +22,8 @@ from sfumato.hierarchy.intervals import policy_domain, policy_number, read_numbe
 _SPECIAL = re.compile(r"[,{}\\]")
 _MEMBER = re.compile(r"((?:[^,\\]|\\.)*)(?:, |$)", re.DOTALL)
 _NULL = "NULL"
+_LONGEST_MEMBER = 1000
+"""Characters of a value at most: the label of a class has all of its values, and stands in each of its rows."""
 
 
 class OpenEnded:
@@ -166,7 +168,11 @@ class Sets(OpenEnded):
     }
 
     def bind(self, values: Sequence[Label], *, column: str, nulls: Sequence[str] = ("",)) -> Hierarchy:
-        """Put the values under ``*``."""
+        """Put the values under ``*``; a text that is longer than a name is refused."""
+        long = [value for value in values if value is not None and len(value) > _LONGEST_MEMBER]
+        fault = f"longer than the {_LONGEST_MEMBER:,} characters that a set takes"
+        remedy = "mend them, or give it another hierarchy than sets"
+        refuse_values(long, column=column, fault=fault, remedy=remedy)
         return build([values])
 
 
