@@ -11,6 +11,9 @@ JOBS ?= 2
 SECONDS ?= 600
 VENV := .venv
 BIN := $(VENV)/bin
+# Debian splits Python's venv module off. Where we may, it is installed, and said so; SYSTEM=no touches no system.
+SYSTEM ?= yes
+INSTALL_VENV := test "$(SYSTEM)" = yes && test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "installing the system package python3-venv by apt-get, since Python's venv module is missing (SYSTEM=no leaves it to you)" && apt-get update -qq && apt-get install -y -qq python3-venv
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
 # One environment, filled in three steps, each with a stamp that says it is done: what running needs, what the
@@ -104,7 +107,7 @@ $(VENV)-oldest/.installed: pyproject.toml requirements-dev.txt tools/pins.py | $
 
 $(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "error: sfumato needs Python 3.11 or later; install it, or say make PYTHON=/path/to/python" >&2; exit 2; }
-	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq python3-venv; } || { echo "error: Python's venv module is missing; install it (Debian: apt-get install python3-venv)" >&2; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { $(INSTALL_VENV); } || { echo "error: Python's venv module is missing; install it (Debian: apt-get install python3-venv)" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)-oldest/bin/pip $(VENV)-pins/bin/pip:

@@ -22,6 +22,7 @@ from sfumato.core.keys import PackedTuples, count_keys, mix_bits, pack_tuples
 from sfumato.core.numbers import read_decimals
 from sfumato.core.randomness import Randomness
 from sfumato.core.segments import run_starts
+from sfumato.errors import DataError
 from sfumato.hierarchy import Hierarchy, Spec
 from sfumato.policy import Column, Policy, Role
 from sfumato.policy.columns import check_least
@@ -193,7 +194,12 @@ def encode_column(table: Table, name: str) -> CodedColumn:
         encoded = encoded.dictionary_encode()
     values = encoded.dictionary
     is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    texts = list((values if is_text else pc.cast(values, pa.string())).to_pylist())  # 7 is '7', a date is ISO
+    try:
+        texts = list((values if is_text else pc.cast(values, pa.string())).to_pylist())  # 7 is '7', a date is ISO
+    except pa.ArrowInvalid:  # its words may quote a value
+        raise DataError(
+            f"column '{name}' holds {values.type}, and one of its values cannot be written as text; turn it into text"
+        ) from None
     used = sorted((i for i in pc.unique(encoded.indices).to_pylist() if i is not None), key=texts.__getitem__)
     order: list[int | None] = [*used, *([None] if encoded.indices.null_count else [])]
     place = np.zeros(len(texts), dtype=np.int64)

@@ -213,8 +213,26 @@ def test_broken_manifests(folder: Path, content: str) -> None:
     [
         ("nss.csv", b"", "nss.csv is empty"),
         ("nss.csv", b"age,other\n1,2\n", "nss.csv has not the columns that manifest.json lists, but 'age', 'other'"),
-        ("nss.csv", b"age,class_id\n1\n", "nss.csv cannot be read: "),
-        ("nss.csv", b"age,class_id\n1,x\n", "nss.csv cannot be read: "),
+        (
+            "nss.csv",
+            b"age,class_id\n1\n",
+            "nss.csv cannot be read: line 2 has 1 cells where the header has 2; it was changed",
+        ),
+        ("nss.csv", b"age,class_id\n1,x\n", "nss.csv cannot be read: a cell does not hold a number"),
+        ("nss.csv", b"age,class_id\n1,1\n1,2,3\n", "nss.csv cannot be read: line 3 has 3 cells where the header has 2"),
+        ("nss.csv", b'age,class_id\n1,1\n"1,2\n', "nss.csv cannot be read: line 3 has a quote that is not closed"),
+        (
+            "nss.csv",
+            b'age,class_id\n1,1\n"1"x,2\n',
+            "nss.csv cannot be read: line 3 has a quote that is not closed, or text",
+        ),
+        ("nss.csv", b"age,class_id\n1,1\n\xff,2\n", "nss.csv cannot be read: it is not UTF-8; it was changed"),
+        ("nss.csv", b"age,class_id\n1,1\r2,2\n", "nss.csv cannot be read: it is damaged, or of another format"),
+        (
+            "nss.csv",
+            b"age,class_id\n1,99999999999999999999999\n",
+            "nss.csv cannot be read: a cell does not hold a number",
+        ),
         ("nss.csv", b"\xff\xfe", "nss.csv cannot be read: "),
         ("nss.csv", b'age,"class_id\n', "nss.csv cannot be read: "),
         ("ss.csv", b"class_id,ill\n0,flu\n", "ss.csv has not as many lines of each class as nss.csv: 2 classes differ"),

@@ -130,6 +130,27 @@ def test_damaged_files_are_refused(tmp_path: Path, rules: Rules, kind: str) -> N
             assert read_table(path, policy).rows > 0
 
 
+@pytest.mark.parametrize("kind", ["parquet", "feather", "coded feather"])
+def test_time_zones_that_nobody_knows(tmp_path: Path, rules: Rules, kind: str) -> None:
+    """A column of times in a zone that does not exist is refused by its name and the zone's, unless it is not read."""
+    stamps = pa.array([0, 1], pa.timestamp("us", "Mars/Base"))
+    coded, _, kind = kind.rpartition(" ")
+    path = tmp_path / f"t.{kind}"
+    WRITERS[kind](pa.table({"q": stamps.dictionary_encode() if coded else stamps, "p": ["x", "y"]}), path)
+    with pytest.raises(DataError, match="column 'q' is in the time zone 'Mars/Base', which this machine does not know"):
+        read_table(path, load(rules({"q": "quasi", "p": "quasi"})))
+    assert read_table(path, load(rules({"q": "identifier", "p": "quasi"}))).rows == 2
+
+
+def test_times_that_no_calendar_has(tmp_path: Path, runs: Any) -> None:
+    """A time so far away that nothing can print it is a sentence, and no bug."""
+    stamps = pa.array([2**62, 2**62], pa.timestamp("s", "Europe/Zurich"))
+    feather.write_feather(pa.table({"q": stamps}), tmp_path / "t.feather")
+    outcome = runs("risk", "t.feather", "--quasi", "q")
+    assert outcome.code in {0, 2}
+    assert "bug of sfumato" not in outcome.err
+
+
 def test_text_that_is_none_is_refused(tmp_path: Path, rules: Rules) -> None:
     """Bytes that are not UTF-8 in a column of text are found before they are published."""
     broken = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"]).buffers())

@@ -16,6 +16,8 @@ from sfumato.errors import UnreadableFile
 LARGEST_MANIFEST = 1 << 27
 """Bytes of a manifest or an audit: a million labels take less."""
 
+_CHUNK = 1 << 22
+
 _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
@@ -63,7 +65,10 @@ def read_regular_file(path: Path, *, most: int, what: str) -> bytes:
     name = path.name or str(path)
     with open_regular_file(path) as file:
         try:
-            content = file.read(most + 1)  # its size may be wrong: files of /proc have none
+            # Bit by bit, since its size may be wrong (files of /proc have none) and room for `most` may be too much.
+            content = bytearray()
+            while len(content) <= most and (part := file.read(min(_CHUNK, most + 1 - len(content)))):
+                content += part
         except OSError as error:
             way = "name another file"
             raise UnreadableFile(name, "failed", f"cannot be read: {error.strerror}", way) from None
@@ -71,7 +76,7 @@ def read_regular_file(path: Path, *, most: int, what: str) -> bytes:
         kind = what.removeprefix("a ").removeprefix("an ")
         reason = f"has more than {_describe_size(most)}, which no {kind} has"
         raise UnreadableFile(name, "large", reason, "name another file")
-    return content
+    return bytes(content)
 
 
 def _check_kind(status: os.stat_result, name: str) -> None:

@@ -29,6 +29,8 @@ _BATCH = 1 << 17
 """Rows that are written at a time."""
 _COMBINED = 1 << 14
 """Columns are combined as long as there are no more combinations of their values than this."""
+_COMBINED_BYTES = 1 << 22
+"""And as long as all combinations together have no more bytes: a cell of a megabyte would stand in each of them."""
 
 
 def write_csv(table: PublishedTable, path: Path, *, null: str = "") -> str:
@@ -110,6 +112,8 @@ def _combine_columns(pieces: list[_Piece]) -> list[_Piece]:
     for piece in pieces[1:]:
         before = combined[-1]
         small = len(before.values) * len(piece.values) <= _COMBINED
+        small = small and len(before.values) * piece.values.nbytes <= _COMBINED_BYTES
+        small = small and len(piece.values) * before.values.nbytes <= _COMBINED_BYTES
         if small and isinstance(before, PublishedColumn) and isinstance(piece, PublishedColumn):
             texts = [a + b for a in before.values.to_pylist() for b in piece.values.to_pylist()]
             codes: Codes = before.codes.astype(np.int32) * len(piece.values) + piece.codes

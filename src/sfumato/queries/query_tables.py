@@ -8,6 +8,7 @@ into ``raw``, the different cells of each column are numbered and given values, 
 import csv
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from sfumato.labels.data_dictionary import Entry
 from sfumato.queries.query_database import escape_pattern, quote_name, quote_text, report_file_errors
 from sfumato.reading.release_reader import ReleaseManifest
 from sfumato.table.formula_guard import unguard_formula
+from sfumato.table.table import open_table_file
 
 _MOST_NAMES = 20
 """A message lists at most so many columns."""
@@ -248,10 +250,11 @@ def _read_raw(connection: Any, path: Path, is_wanted: Callable[[str], bool], *, 
 def _csv_header(path: Path) -> tuple[str, ...]:
     """Read the first record by Python's own reader: it may have line breaks."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            first = next(csv.reader(file, strict=True), None)
-    except csv.Error as error:
-        raise DataError(f"{path.name} cannot be read: {error}") from None
+        with TextIOWrapper(open_table_file(path), encoding="utf-8", newline="") as file:
+            lines = iter(lambda: file.readline(_LONG_LINE_SIZE), "")
+            first = next(csv.reader(lines, strict=True), None)
+    except csv.Error:
+        raise DataError(f"{path.name} cannot be read: its header is not as CSV is written; it was changed") from None
     if not first:
         raise DataError(f"{path.name} is empty; it was changed after publication")
     return tuple(unguard_formula(cell) for cell in first)
@@ -260,7 +263,8 @@ def _csv_header(path: Path) -> tuple[str, ...]:
 def _parquet_names(path: Path) -> tuple[str, ...]:
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where a Parquet file is read
 
-    return tuple(pq.read_schema(path).names)
+    with open_table_file(path) as file:
+        return tuple(pq.read_schema(file).names)
 
 
 # Columns: cells become small numbers, and dictionaries say what they stand for.

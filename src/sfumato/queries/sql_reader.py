@@ -117,6 +117,7 @@ def read_query(connection: Any, text: str, columns: Sequence[QueryColumn]) -> Pa
 
 def find_mentioned_names(connection: Any, text: str) -> frozenset[str]:
     """Find all names in a query that may be those of columns, in lower case; none where it cannot be read at all."""
+    check_query_size(text)
     try:
         (tree,) = connection.execute("SELECT json_serialize_sql(?)", [text]).fetchone()
         parts, names = [json.loads(tree)], set[str]()
@@ -129,6 +130,28 @@ def find_mentioned_names(connection: Any, text: str) -> frozenset[str]:
     return frozenset(names)
 
 
+_LONGEST = 100_000
+_DEEPEST = 500
+_BRACKETS = re.compile(r"""'[^']*'|"[^"]*"|[(\[{)\]}]""")
+
+
+def check_query_size(text: str) -> None:
+    """Refuse a query that is too long or nests too deeply for a parser, which would take gigabytes for it.
+
+    >>> check_query_size("select " + "(" * 501)
+    Traceback (most recent call last):
+    sfumato.errors.InputError: the query nests too deeply: 500 parentheses may be open at once; ...
+    """
+    if len(text) > _LONGEST:
+        raise InputError(f"the query has {len(text):,} characters, and no more than {_LONGEST:,} are read; shorten it")
+    depth = 0
+    for bracket in _BRACKETS.findall(text):
+        depth += 1 if bracket in "([{" else -1 if bracket in ")]}" else 0
+        if depth > _DEEPEST:
+            fault = f"the query nests too deeply: {_DEEPEST} parentheses may be open at once"
+            raise InputError(f"{fault}; write it with fewer parentheses")
+
+
 def _refuse(what: str) -> InputError:
     return InputError(f"{what} cannot be asked of a release; {_ALLOWED}")
 
@@ -138,6 +161,7 @@ def _refuse(what: str) -> InputError:
 
 def _parse(connection: Any, text: str) -> Node:
     """Parse the one SELECT that a text holds, or raise a sentence that says why there is none."""
+    check_query_size(text)
     # half of a character, as a text in another encoding may have
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
         raise InputError("the query holds a character that is none; write it anew")

@@ -22,6 +22,7 @@ import pyarrow.csv as arrow_csv
 
 from sfumato.errors import DataError
 from sfumato.policy import DataSource, Policy, Role
+from sfumato.table.least_memory import check_csv_memory
 from sfumato.table.table import no_rows_error, open_table_file
 
 _BLOCK = 1 << 24
@@ -37,6 +38,7 @@ def csv_schema(path: Path, source: DataSource) -> Any:
 def read_csv(path: Path, policy: Policy, columns: list[str]) -> Any:
     """Read some columns as text, in blocks that grow until the longest record fits into one."""
     head = read_csv_head(path, policy.source)
+    check_csv_memory(path, columns)
     options = _arrow_options(path, policy, head, columns)
     while True:
         try:

@@ -18,6 +18,7 @@ from sfumato.policy import DataSource, Policy, Role
 from sfumato.table.csv_reader import csv_schema, read_csv, read_first_csv_records
 from sfumato.table.frames import first_frame_rows, frame_to_arrow
 from sfumato.table.json_lines import json_lines_schema, read_first_json_objects, read_json_lines
+from sfumato.table.least_memory import check_feather_memory, check_parquet_memory
 from sfumato.table.table import (
     Table,
     cast_text_views,
@@ -41,6 +42,11 @@ def read_table(path: Path, policy: Policy) -> Table:
     try:
         arrow = cast_text_views(kind.read(path, policy, columns).replace_schema_metadata())
         arrow.validate(full=True)  # a damaged file may hold text that is none
+    except MemoryError:
+        raise DataError(
+            f"{path.name} takes more memory than there is: it is damaged, or too large for this machine; "
+            "take fewer columns or rows, or use a larger machine"
+        ) from None
     except _DAMAGED as error:
         raise _unreadable(path, kind, error) from None
     check_rows(arrow)
@@ -134,6 +140,7 @@ def _read_parquet(path: Path, policy: Policy, columns: list[str]) -> Any:
 
     with open_table_file(path) as file:
         schema = pq.read_schema(file)
+        check_parquet_memory(path, pq.read_metadata(file), schema, columns)
         text = [name for name in columns if pa.types.is_string(schema.field(name).type)]
         coded = [name for name in text if policy.columns[name].role is not Role.PLAIN]
         return pq.read_table(file, columns=columns, read_dictionary=coded, partitioning=None)
@@ -156,6 +163,7 @@ def _feather_schema(path: Path, _: DataSource) -> Any:
 def _read_feather(path: Path, _: Policy, columns: list[str]) -> Any:
     from pyarrow import feather  # noqa: PLC0415 - only where a Feather file is read
 
+    check_feather_memory(path, columns)
     with open_table_file(path) as file:
         return feather.read_table(file, columns=columns)
 

@@ -86,10 +86,16 @@ def check_types(schema: Any, columns: list[str]) -> None:
     """Refuse columns whose type has no text of its own, such as lists and objects, or cannot be written."""
     for name in columns:
         kind = schema.field(name).type
-        if not _is_publishable(kind.value_type if pa.types.is_dictionary(kind) else kind):
+        values = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not _is_publishable(values):
             raise DataError(
                 f"column '{name}' holds {kind}, which cannot be published; "
                 "turn it into text, numbers or dates, or give it the role identifier"
+            )
+        if pa.types.is_timestamp(values) and not _is_known_zone(values.tz):
+            raise DataError(
+                f"column '{name}' is in the time zone {values.tz[:60]!r}, which this machine does not know; "
+                "write it in UTC or in another zone, or install the tz database (tzdata)"
             )
 
 
@@ -99,6 +105,19 @@ def _is_publishable(kind: Any) -> bool:
         return False
     is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
     return bool(is_text or types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind))
+
+
+def _is_known_zone(zone: str | None) -> bool:
+    """Tell whether times of a zone can be printed.
+
+    >>> _is_known_zone("Europe/Zurich"), _is_known_zone("+01:00"), _is_known_zone(None), _is_known_zone("Mars/Base")
+    (True, True, True, False)
+    """
+    try:
+        pa.scalar(0, pa.timestamp("s", zone)).cast(pa.string())
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def check_rows(table: Any) -> None:

@@ -5,8 +5,10 @@ with a quote in it. So no name of the table ever gets into a statement: columns 
 """
 
 import csv
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from sfumato.errors import NotVerified, is_lack_of_memory
+from sfumato.verifier.release_files import open_without_waiting
 from sfumato.verifier.sql import connect, path_pattern, quote_text, remove_guard, remove_guard_sql
 
 ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "latin-1": "latin-1", "utf-16": "utf-16"}
@@ -96,7 +99,7 @@ def unreadable(label: str, error: Exception) -> Exception:
     """Say that a table cannot be read, and so not be verified; too little memory says nothing of the table."""
     if is_lack_of_memory(error):
         return MemoryError()
-    return NotVerified(f"{label} cannot be read: {(str(error).splitlines() or [type(error).__name__])[0]}")
+    return NotVerified(f"{label} cannot be read: {explain_failure(error)}")
 
 
 def describe_cells(names: Sequence[str], cells: Sequence[str | None]) -> str:
@@ -185,14 +188,46 @@ def open_view(
     return TableView(connection, tuple(columns), kinds, source, path.name, guarded, statement)
 
 
+_CSV_LINE = re.compile(r"CSV Error on Line: (\d+)")
+_CSV_FAULTS = {
+    "Expected Number of Columns": "has not as many cells as the header",
+    "unterminated quote": "has a quote that is not closed, or text after one",
+    "aximum line size": f"is longer than {_LONG_LINE_SIZE // 10**6} MB",
+    "not utf-8": "is not UTF-8",
+}
+
+
+def explain_failure(error: Exception) -> str:
+    r"""Say why a file cannot be read, in our words: DuckDB's own quote cells, names of ours, and statements.
+
+    >>> explain_failure(duckdb.Error("CSV Error on Line: 3\nOriginal Line: secret\nExpected Number of Columns: 2"))
+    'line 3 has not as many cells as the header'
+    """
+    text = str(error)
+    line = _CSV_LINE.search(text)
+    if line:
+        found = [words for sign, words in _CSV_FAULTS.items() if sign in text]
+        return f"line {line[1]} {found[0] if found else 'is not as CSV is written'}"
+    if isinstance(error, duckdb.ConversionException):
+        return "a cell is not of the type that its column has"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return "it is damaged, or not as its manifest says"
+
+
 def _read_header(path: Path, dialect: CsvDialect) -> list[str]:
     """Read the first record of a CSV by Python's own reader: it may contain line breaks."""
     encoding = "utf-8-sig" if dialect.encoding == "utf-8" and dialect.line_ends is None else dialect.encoding
     try:
-        with path.open(encoding=encoding, newline="") as file:
-            first = next(csv.reader(file, strict=True, delimiter=dialect.separator), None)
-    except (OSError, UnicodeError, csv.Error) as error:
+        with TextIOWrapper(open_without_waiting(path), encoding=encoding, newline="") as file:
+            lines = iter(lambda: file.readline(_LONG_LINE_SIZE), "")
+            first = next(csv.reader(lines, strict=True, delimiter=dialect.separator), None)
+    except OSError as error:
         raise unreadable(path.name, error) from None
+    except UnicodeError:
+        raise NotVerified(f"{path.name} cannot be read: it is not {dialect.encoding.upper()}") from None
+    except csv.Error:
+        raise NotVerified(f"{path.name} cannot be read: its header is not as CSV is written") from None
     if not first:
         raise NotVerified(f"{path.name} is empty; it was changed after publication")
     return [remove_guard(cell) if dialect.guarded else cell for cell in first]
@@ -203,10 +238,14 @@ def _read_schema(path: Path) -> tuple[list[str], list[Any]]:
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where a Parquet file is read
 
     try:
-        schema = pq.read_schema(path)
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(path.name, error) from None
-    return schema.names, [_value_type(field.type) for field in schema]
+        with open_without_waiting(path) as file:
+            schema = pq.read_schema(file)
+            names = list(schema.names)  # names may be no text, in a damaged file
+    except (OSError, UnicodeError, pa.ArrowException) as error:
+        if is_lack_of_memory(error):
+            raise MemoryError from None
+        raise NotVerified(f"{path.name} cannot be read: it is damaged, or no Parquet file") from None
+    return names, [_value_type(field.type) for field in schema]
 
 
 def _column_types(names: Sequence[str], kinds: Sequence[Any], declared: Mapping[str, str]) -> dict[str, Any]:
