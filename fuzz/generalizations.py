@@ -297,6 +297,6 @@ def is_mean(label: Text, values: Sequence[Text]) -> bool:
     numbers = [Fraction(value) for value in values if value is not None]
     if len(numbers) < len(values) or label in {None, ROOT}:
         return label == ROOT or (label is None and not numbers)
-    places = max(len(value.partition(".")[2]) for value in values if value is not None) + 1
+    places = max(len(_digits(number).partition(".")[2]) for number in numbers) + 1
     mean = sum(numbers, start=Fraction(0)) / len(numbers)
     return abs(Fraction(label or "0") - mean) <= Fraction(1, 2 * 10**places)

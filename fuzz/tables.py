@@ -77,9 +77,13 @@ class Cells:
         return [value for value in dict.fromkeys(self.values) if value is not None]
 
 
+SIZES = ((0, 0), (1, 3), (4, 15), (16, 60), (61, 150), (151, 400), (401, 1500))
+"""The fewest and the most rows of tables of each size."""
+
+
 def random_rows(random: Random) -> int:
     """How many rows: mostly few, sometimes one or none, sometimes hundreds."""
-    low, high = random.choices([(0, 0), (1, 3), (4, 15), (16, 60), (61, 150), (151, 400)], [1, 8, 35, 40, 12, 4])[0]
+    low, high = random.choices(SIZES, [1, 8, 32, 37, 14, 6, 2])[0]
     return random.randint(low, high)
 
 
@@ -116,7 +120,7 @@ def _parsed(pool: Sequence[Text], kind: str) -> list[object]:
 
 def _random_pool(random: Random, kind: str) -> tuple[list[Text], str]:
     """Draw the different values of a kind of column, and say which type they have."""
-    size = random.choice([1, 2, 3, 4, 6, 9, 15])
+    size = random.choice([1, 2, 3, 4, 6, 9, 15, 15, 60])
     pool: list[Text]
     if kind == "nasty":
         return list(random.sample(NASTY, min(size + 1, len(NASTY)))), "string"

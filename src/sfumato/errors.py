@@ -106,6 +106,7 @@ _LACK_OF_MEMORY = (
     "can't start new thread",
     "could not allocate",
     "failed to allocate",
+    "failed to map segment",
     "malloc of size",
     "realloc of size",
     "thread constructor failed",
@@ -128,8 +129,8 @@ def is_lack_of_memory(error: BaseException) -> bool:
         return False
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno == errno.ENOMEM
-    text = str(error).lower()
-    return any(words in text for words in _LACK_OF_MEMORY)
+    text, before = str(error).lower(), error.__cause__ or error.__context__
+    return any(words in text for words in _LACK_OF_MEMORY) or (before is not None and is_lack_of_memory(before))
 
 
 _QUOTED, _BEGINNING = 120, 40

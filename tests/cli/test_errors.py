@@ -2,13 +2,20 @@
 
 import errno
 import os
+import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import numpy as np
+import pyarrow as pa
 import pytest
+
+from sfumato.verifier.duckdb_tables import TableView
 
 Runs = Callable[..., Any]
 Job = Callable[..., Path]
@@ -211,14 +218,82 @@ def test_a_bug_shows_its_place_and_no_data(runs: Runs, job: Job, monkeypatch: py
     assert "CANARY" not in outcome.err
 
 
-def test_memory_that_does_not_suffice(runs: Runs, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table that does not fit is said so."""
+def _fill_memory() -> None:
+    np.empty(1 << 60, dtype=np.int8)
+
+
+LACKING: dict[str, Callable[[], object]] = {
+    "Python": lambda: bytearray(1 << 62),
+    "numpy": _fill_memory,
+    "Arrow": lambda: pa.allocate_buffer(1 << 60),
+    "DuckDB": lambda: duckdb.connect(config={"memory_limit": "1MB", "temp_directory": ""}).execute(
+        "CREATE TABLE t AS SELECT repeat('x', 100) || i AS s FROM range(1000000) r(i)"
+    ),
+}
+"""Ways to run out of memory for real."""
+SAID = [
+    duckdb.Error("INTERNAL Error: std::bad_alloc"),
+    RuntimeError("can't start new thread"),
+    RuntimeError("Thread constructor failed: Resource temporarily unavailable"),
+    OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)),
+    pa.ArrowException("malloc of size 64 failed"),
+]
+"""Errors of libraries that mean the same."""
+
+
+def _raise_for_real(library: str) -> Exception:
+    try:
+        LACKING[library]()
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        return error
+    pytest.fail("there was memory enough")
+
+
+@pytest.mark.parametrize("place", ["sfumato.release.prepare", "sfumato.table.files.cast_text_views", "verifier"])
+@pytest.mark.parametrize("library", [*LACKING, *range(len(SAID))])
+def test_memory_that_does_not_suffice(
+    runs: Runs, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str | int, place: str
+) -> None:
+    """Whichever library runs out of memory, and where: the table does not fit, and no file is called damaged."""
+    error = _raise_for_real(library) if isinstance(library, str) else SAID[library]
 
     def fail(*_: object, **__: object) -> None:
-        raise MemoryError
+        raise error
 
-    monkeypatch.setattr("sfumato.release.prepare", fail)
-    assert "does not fit into memory" in runs("anonymize", job()).sentence
+    if place == "verifier":
+
+        class Full:
+            execute = fail
+
+        verifying = sys.modules["sfumato.verifier.verify"]
+        monkeypatch.setattr(verifying, "count_release", lambda *_: TableView(Full(), (), {}).read(""))
+    else:
+        monkeypatch.setattr(place, fail)
+    outcome = runs("anonymize", job())
+    assert outcome.code == 2
+    assert outcome.sentence.startswith("the table does not fit into memory; ")
+    assert _files(tmp_path) == ["job.csv", "policy.toml", "table.csv"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("megabytes", [300, 500, 700, 900, 1100, 1400])
+def test_little_memory_for_real(job: Job, tmp_path: Path, megabytes: int) -> None:
+    """Under any limit a command ends well or in one sentence; what a crash leaves, the next run clears."""
+    rows = "".join(f"CANARY{i},{i * 7 % 90},{('nurse', 'driver')[i % 2]},ill{i * i % 31}\n" for i in range(60_000))
+    policy = job(table=f"ssn,age,job,illness\n{rows}")
+    command = [sys.executable, "-c", "from sfumato.cli import main; main()", "anonymize", str(policy), "--json"]
+    limit = f"ulimit -v {megabytes << 10}; exec {shlex.join(command)}"
+    done = subprocess.run(["bash", "-c", limit], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode in {0, 2, -signal.SIGSEGV, -signal.SIGABRT}
+    assert "Traceback" not in done.stderr
+    assert "CANARY" not in done.stderr
+    if done.returncode == 2:
+        *noise, sentence = done.stderr.splitlines()  # C libraries may say something of their own before
+        assert sentence.startswith("error: the table does not fit into memory; ")
+        assert not any(line.startswith("error") for line in noise)
+        assert _files(tmp_path) == ["job.csv", "policy.toml", "table.csv"]
+    subprocess.run([*command, "--force"], capture_output=True, check=True, cwd=tmp_path)
+    assert _files(tmp_path) == ["job.csv", "policy.toml", "release", "table.csv"]
 
 
 @pytest.mark.slow

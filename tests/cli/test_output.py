@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyarrow import csv
+
+from sfumato.errors import InputError
+from sfumato.ledger import Ledger
 
 Runs = Callable[..., Any]
 
@@ -208,3 +212,63 @@ def test_relative_paths_start_where_they_are_written(runs: Runs, tmp_path: Path,
     assert runs("anonymize", policy, "--out", "a").code == 0
     csv.write_csv(pa.csv.read_csv(tmp_path / "people.csv").slice(0, 20), "half.csv")
     assert json.loads(runs("anonymize", policy, "--data", "half.csv", "--out", "b", "--json").out)["rows"] == 20
+
+
+OUTPUTS = {"reader gone": "| head -c 0", "full": "> /dev/full", "closed": ">&-", "all closed": ">&- 2>&-"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("options", ["", "--json", "--ledger books", "--ledger books --json"])
+def test_a_release_is_out_whoever_reads(policy: Path, tmp_path: Path, output: str, options: str) -> None:
+    """Where nobody can take what is printed, a release that is out is exit 0, recorded, and at most one warning."""
+    Ledger.create(tmp_path / "books")
+    for force in ("", " --force --name again" if "--ledger" in options else " --force"):
+        command = f"anonymize {policy} --out release {options}{force}"
+        done = _in_shell(f"{command} {OUTPUTS[output]}", tmp_path)
+        assert done.returncode == 0, done.stderr
+        lost = "warning: the release is out, but what it came to could not be printed on standard output (No space"
+        said = [line for line in done.stderr.splitlines() if "the join was asked for less" not in line]
+        assert [line.startswith(lost) for line in said] == ([True] if output == "full" else [])
+        assert _in_shell("verify release", tmp_path).returncode == 0
+    entries = Ledger.open(tmp_path / "books").entries()
+    assert [entry.state for entry in entries] == (["published"] * 2 if "--ledger" in options else [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_exit_codes_whoever_reads(policy: Path, tmp_path: Path, output: str) -> None:
+    """A demonstration is out all the same; a verdict keeps its exit code, unless the disk lost its words."""
+    assert _in_shell(f"demo --out demo {OUTPUTS[output]}", tmp_path).returncode == 0
+    done = _in_shell(f"verify demo {OUTPUTS[output]}", tmp_path)
+    assert done.returncode == (2 if output == "full" else 0)
+    assert done.stderr.count("\n") == (output == "full")
+    (tmp_path / "demo" / "public" / "summary.html").write_text("changed")
+    assert _in_shell(f"verify demo {OUTPUTS[output]}", tmp_path).returncode == 1
+    assert _in_shell(f"anonymize nothing.toml {OUTPUTS[output]}", tmp_path).returncode == 2
+    assert "is out" not in _in_shell("anonymize --help > /dev/full", tmp_path).stderr
+    assert policy.exists()
+
+
+def _in_shell(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Run the command in a shell that passes on its exit code, not that of whoever reads."""
+    line = f"set -o pipefail; {shlex.join(COMMAND)} {command}"
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, cwd=folder)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("CANARY"), MemoryError(), InputError("a copy")])
+def test_what_goes_wrong_when_the_release_is_out(
+    runs: Runs, policy: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """Whatever fails while a release is told of, the command says that it is out; who stopped it gets exit 130."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("sfumato.cli.anonymize.show_release", fail)
+    outcome = runs("anonymize", policy)
+    assert outcome.code == (130 if isinstance(error, KeyboardInterrupt) else 0)
+    assert "the release is out" in outcome.err
+    assert "CANARY" not in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert runs("verify", "release").code == 0

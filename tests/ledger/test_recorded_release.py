@@ -1,6 +1,8 @@
 """A release that keeps the promises of all before it, or is refused; and is recorded with its folder or not at all."""
 
+import errno
 import json
+import os
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,10 +12,12 @@ import pytest
 from pyarrow import csv
 
 from sfumato.cli.main import _run as run
-from sfumato.errors import Infeasible, InputError
+from sfumato.errors import Infeasible, InputError, OutputError
 from sfumato.ledger import Ledger, make_recorded_release
 from sfumato.ledger.implied_requirements import implied_requirements, weakened_requirements
+from sfumato.ledger.recorded_release import join_warnings
 from sfumato.policy import Policy, load
+from sfumato.release.folder import flush_to_disk
 from sfumato.verifier import verify
 
 COLUMNS: dict[str, Any] = {
@@ -137,6 +141,80 @@ def test_nothing_is_recorded_without_a_folder(ledger: Ledger, tmp_path: Path, mo
         made.save(tmp_path / "first")
     assert ledger.entries() == ()
     assert not (tmp_path / "first").exists()
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("moment", ["flush", "commit", "stop"])
+def test_what_is_out_stays_recorded(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """Whatever fails once the folder has appeared, the ledger goes on listing the release, and it says what to do."""
+    made = make_recorded_release(ledger, policy(tmp_path), population=None, name="first")
+    folder, flush, rename = tmp_path / "first", flush_to_disk, Path.rename
+
+    def fail_to_flush(path: Path) -> None:
+        if path == tmp_path:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        flush(path)
+
+    def fail_to_commit(*_: object) -> None:
+        raise OutputError("cannot use the ledger: its disk is full; free some")
+
+    def stop_after(self: Path, target: Path) -> None:
+        rename(self, target)
+        if target == folder:
+            raise KeyboardInterrupt
+
+    if moment == "stop":
+        monkeypatch.setattr(Path, "rename", stop_after)
+        with pytest.raises(KeyboardInterrupt):
+            made.save(folder)
+    else:
+        fails = {"flush": ("sfumato.release.folder.flush_to_disk", fail_to_flush)}
+        monkeypatch.setattr(*fails.get(moment, ("sfumato.ledger.Ledger.finish", fail_to_commit)))
+        made.save(folder)
+        assert made.release.mishaps[0].startswith("the release is out, but ")
+    monkeypatch.undo()
+    assert made.release.is_out
+    assert verify(tmp_path / "first").satisfied
+    (entry,) = ledger.entries()
+    assert entry.state == ("published" if moment == "flush" else "publishing")
+    if entry.unfinished:
+        assert ledger.add(tmp_path / "first").state == "published"
+    assert ledger.check().sound
+
+
+@pytest.mark.usefixtures("people")
+def test_a_ledger_that_takes_nothing_back(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where neither the folder appears nor the ledger can be told so, one sentence says both."""
+    made = make_recorded_release(ledger, policy(tmp_path), population=None, name="first")
+
+    def refuse(*_: object) -> None:
+        raise OutputError("cannot use the ledger")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("sfumato.release.folder._appear", fail)
+    monkeypatch.setattr(Ledger, "withdraw", refuse)
+    with pytest.raises(OutputError, match=r"no space left.*could not take back release 1, 'first', which counts as"):
+        made.save(tmp_path / "first")
+    assert not (tmp_path / "first").exists()
+
+
+@pytest.mark.usefixtures("people")
+def test_one_warning_counts_earlier_releases(ledger: Ledger, tmp_path: Path) -> None:
+    """What is not asked of the join with many earlier releases is one warning for all, and names a single one."""
+    privacy = [{"model": "k-anonymity", "k": 3}, {"model": "entropy-l-diversity", "column": "illness", "l": 1.5}]
+    for name in ("first", "second", "third"):
+        published(ledger, policy(tmp_path, "optimal", privacy), tmp_path / name, population=name)
+    one, *more = ledger.entries()
+    weaker = "the join was asked for less than entropy-l-diversity says"
+    assert join_warnings([one]) == [f"of the promise of release 1, 'first', {weaker}"]
+    assert join_warnings([one, *more]) == [
+        f"of the promise of each of 3 releases (release 1, 'first', to release 3, 'third'), {weaker}"
+    ]
+    assert join_warnings([]) == []
 
 
 @pytest.mark.usefixtures("people")

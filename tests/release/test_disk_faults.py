@@ -1,4 +1,4 @@
-"""A disk that fails once, at whatever step of publishing, leaves a whole release or none, and nobody is told otherwise."""
+"""A disk that fails once, at whatever step of publishing, leaves a whole release or none, and says which."""
 
 import json
 import os

@@ -273,3 +273,129 @@ def test_a_folder_taken_for_a_leftover_is_made_again(
     assert sf.verify(saves(people, policy, "release")).satisfied
     assert cleared
     assert _left(tmp_path) == ["release"]
+
+
+@pytest.mark.parametrize("name", ["private/notes.txt", "public/notes.txt", "public/table.parquet", "private/.DS_Store"])
+def test_force_removes_no_file_that_sfumato_did_not_write(
+    people: Any, policy: dict[str, Any], saves: Saves, name: str
+) -> None:
+    """A file beside those of a release stops --force, which names it; so does a table that the manifest has not."""
+    folder = saves(people, policy, "release")
+    (folder / name).write_text("precious")
+    before = sorted((path, path.is_file() and path.read_bytes()) for path in folder.rglob("*"))
+    with pytest.raises(
+        OutputError, match=f"release holds {name}, which no release has, so --force does not .*move that"
+    ):
+        saves(people, policy, "release", force=True)
+    assert sorted((path, path.is_file() and path.read_bytes()) for path in folder.rglob("*")) == before
+    assert _left(folder.parent) == ["release"]
+
+
+def _link(folder: Path, part: str) -> None:
+    (folder / part).rename(folder.parent / "elsewhere")
+    (folder / part).symlink_to(folder.parent / "elsewhere")
+
+
+@pytest.mark.parametrize("part", ["public", "private", "public/table.csv", "private/audit.json"])
+def test_force_follows_no_link_in_a_release(people: Any, policy: dict[str, Any], saves: Saves, part: str) -> None:
+    """A part or a file that is a link to another place is no part of a release, and what it leads to stays."""
+    folder = saves(people, policy, "release")
+    _link(folder, part)
+    with pytest.raises(OutputError, match=f"release holds {part}, which no release has"):
+        saves(people, policy, "release", force=True)
+    assert (folder.parent / "elsewhere").exists()
+
+
+def test_force_keeps_folders_in_a_release(people: Any, policy: dict[str, Any], saves: Saves) -> None:
+    """A folder in a part is never removed, not even one that is called like a file of a release; all are counted."""
+    folder = saves(people, policy, "release")
+    (folder / "private" / "report.html").unlink()
+    (folder / "private" / "report.html").mkdir()
+    (folder / "public" / "old").mkdir()
+    with pytest.raises(OutputError, match=r"release holds private/report.html and 1 more, which no release has"):
+        saves(people, policy, "release", force=True)
+
+
+@pytest.mark.parametrize("form", ["generalized", "anatomy"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_force_replaces_every_release_that_sfumato_writes(
+    people: Any, rules: Rules, roles: dict[str, Any], saves: Saves, form: str, kind: str
+) -> None:
+    """Releases of one table and of two, in both formats, and signed ones, are replaced by any other."""
+    policy = rules(roles, publish={"format": kind, "form": form})
+    policy["privacy"] = [{"model": "distinct-l-diversity", "column": "illness", "l": 2}]
+    folder = saves(people, policy, "release")
+    (folder / "public" / "manifest.json.sig").write_text("a signature")
+    saves(people, rules(roles), "release", force=True)
+    assert sf.verify(folder).satisfied
+    assert not (folder / "public" / "manifest.json.sig").exists()
+
+
+def test_what_is_added_while_a_release_is_made_is_kept(people: Any, policy: dict[str, Any], saves: Saves) -> None:
+    """What somebody puts into the old release at the last moment stops --force as well."""
+    folder = saves(people, policy, "release")
+
+    def add(_: Path) -> None:
+        (folder / "private" / "notes.txt").write_text("precious")
+
+    with pytest.raises(OutputError, match=r"private/notes.txt"):
+        prepare(people, policy).save(folder, force=True, before=add)
+    assert (folder / "private" / "notes.txt").read_text() == "precious"
+    assert _left(folder.parent) == ["release"]
+
+
+def test_what_fails_after_the_rename_takes_nothing_back(
+    people: Any, policy: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that does not confirm the rename is a mishap of a release that is out, and not an error."""
+    original = folders.flush_to_disk
+
+    def fail(path: Path) -> None:
+        if path == tmp_path:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        original(path)
+
+    release = prepare(people, policy)
+    monkeypatch.setattr(folders, "flush_to_disk", fail)
+    assert not release.is_out
+    assert sf.verify(release.save(tmp_path / "release")).satisfied
+    assert release.is_out
+    (mishap,) = release.mishaps
+    assert mishap.startswith("the release is out, but its disk does not confirm that it keeps it (Input/output error)")
+
+
+def test_an_interruption_after_the_rename(
+    people: Any, policy: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is stopped right after the rename can tell that the release is out; and that it is not, right before."""
+    original = Path.rename
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def rename_and_stop(self: Path, target: Path) -> None:
+        original(self, target)
+        raise KeyboardInterrupt
+
+    release = prepare(people, policy)
+    with pytest.raises(KeyboardInterrupt):
+        release.save(tmp_path / "release", before=stop)
+    assert not release.is_out
+    monkeypatch.setattr(Path, "rename", rename_and_stop)
+    with pytest.raises(KeyboardInterrupt):
+        release.save(tmp_path / "release")
+    assert release.is_out
+    assert sf.verify(tmp_path / "release").satisfied
+
+
+def test_an_old_release_is_put_back(people: Any, policy: dict[str, Any], saves: Saves, tmp_path: Path) -> None:
+    """What a run was killed with between the two steps of a disk that cannot exchange is back after the next run."""
+    folder = saves(people, policy, "release")
+    before = (folder / "public" / "table.csv").read_bytes()
+    folder.rename(tmp_path / f".release.sfumato-old-{'a' * 16}")
+    with pytest.raises(OutputError, match="exists already"):
+        saves(people, policy, "release")
+    assert (folder / "public" / "table.csv").read_bytes() == before
+    shutil.copytree(folder, tmp_path / f".release.sfumato-old-{'b' * 16}")
+    saves(people, policy, "release", force=True)
+    assert _left(tmp_path) == ["release"]

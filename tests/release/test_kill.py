@@ -70,5 +70,6 @@ def test_told_to_stop(tmp_path: Path, how: str, tries: int) -> None:
         assert one["others"] == (sorted([*known, "made"]) if one["exists"] else known)
         assert one["status"] in ({0, 130} if one["exists"] else {130})
     said = set((tmp_path / how / "stderr.txt").read_text().splitlines())
-    assert said == {"error: stopped; no part of a release is left behind"}
+    out = {line for line in said if line.startswith("error: stopped, but the release is out: ")}
+    assert said - out == {"error: stopped; no part of a release is left behind"}
     assert sum(one["status"] == 130 for one in found["tries"]) > tries // 5  # how many come in time is the machine's

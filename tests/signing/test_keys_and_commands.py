@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError, NotVerified, OutputError, PolicyError, SfumatoError
-from sfumato.ledger import Ledger
+from sfumato.ledger import Ledger, make_recorded_release
 from sfumato.ledger.entries import read_entries
 from sfumato.ledger.event_chain import Event
 from sfumato.policy import load
@@ -518,6 +518,12 @@ def test_a_second_release_of_a_ledger_is_signed_with_the_key_of_the_command(
         made = runs("anonymize", "office/policy.toml", *options)
         assert made.code == 0, made.err
         assert runs("verify", name, "--signed-by", "keys/public.pem").code == 0
+    rules = load("office/policy.toml").replace(
+        sign="keys/private.pem"
+    )  # by Python, where nothing but the policy says so
+    recorded = make_recorded_release(Ledger.open("ledger"), rules, population=None, name="winter")
+    recorded.save(tmp_path / "winter")
+    assert recorded.release.signed_by == pair_here.fingerprint
     assert runs("ledger", "check", "ledger").code == 0
 
 

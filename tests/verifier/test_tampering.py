@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.errors import InputError
+from sfumato.errors import InputError, NotVerified
 from sfumato.verifier import RequestedPromise, Verdict, verify
 
 KINDS = pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -242,3 +242,25 @@ def test_more_suppressed_rows_than_allowed_are_found_out(made: Any) -> None:
     rows = audit["input"]["rows"]
     release.rewrite("private/audit.json", input={**audit["input"], "rows": rows + 50}, suppressed={"rows": 50})
     assert says(verify(release.folder), "50 rows were suppressed, more than the share of")
+
+
+@pytest.mark.parametrize(
+    "part", ["public", "private", "public/table.csv", "public/manifest.json", "private/audit.json"]
+)
+def test_a_part_that_is_a_link(people: Any, roles: dict[str, Any], rules: Any, saves: Any, part: str) -> None:
+    """A release holds its parts and files itself: a link to another place is refused, even to the same content."""
+    folder: Path = saves(people, rules(roles))
+    (folder / part).rename(folder.parent / "elsewhere")
+    (folder / part).symlink_to(folder.parent / "elsewhere")
+    with pytest.raises(NotVerified, match=f"{Path(part).name} is a link to another place"):
+        verify(folder)
+
+
+def test_a_link_to_a_release(people: Any, roles: dict[str, Any], rules: Any, saves: Any) -> None:
+    """A release may be named by a link to it, or to its public part."""
+    folder: Path = saves(people, rules(roles))
+    link = folder.parent / "link"
+    for target in (folder, folder / "public"):
+        link.symlink_to(target)
+        assert verify(link).satisfied
+        link.unlink()

@@ -137,7 +137,7 @@ def _to_pandas(frame: Any, published: Any, recoded: frozenset[str]) -> Any:
         if isinstance(kind, pd.ArrowDtype):
             return pd.Series(pd.array(cells, dtype=pd.ArrowDtype(cells.type)))
         if kind == "object":
-            return cells.to_pandas().astype(object)
+            return cells.to_pandas(integer_object_nulls=True).astype(object)  # whole numbers beside None stay whole
         return pd.Series(pd.array(cells, dtype=pd.ArrowDtype(cells.type))).astype(kind)
 
     return pd.DataFrame({name: column(name) for name in published.column_names})

@@ -12,6 +12,7 @@ import pytest
 
 from sfumato.errors import InputError, NotVerified
 from sfumato.verifier import PriorRelease, Promise, RequestedPromise, verify, verify_table
+from sfumato.verifier.linkage import alike_joins, pivot_join, record_matching, xy_checks
 
 PEOPLE = [
     {"name": "Alice", "job": "Banker", "class": "c1"},
@@ -255,3 +256,31 @@ def test_the_command_line_names_earlier_files(joined: Any, capsys: pytest.Captur
     assert (code, json.loads(out)["privacy"][0]["achieved"]) == (0, {"k": 1})
     assert run("--previous", "old")[0] == 2
     assert "twice" in run("--previous", f"old={moved}", "--previous", "old=x")[2]
+
+
+def test_alike_joins_cost_what_one_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same asked of many earlier releases takes no more statements than of few, but for opening their files."""
+    statements: list[str] = []
+
+    def count(connection: Any, statement: str) -> Any:
+        statements.append(statement)
+        return record_matching.execute(connection, statement)
+
+    for module in (alike_joins, pivot_join, xy_checks):
+        monkeypatch.setattr(module, "execute", count)
+    taken = []
+    for number in (3, 12):
+        releases, rules = [], []
+        for place in range(number):
+            path = tmp_path / f"r{place}.csv"
+            path.write_text("name,disease\nAnn,flu\nBob,cold\n")
+            csv = {"null": [""], "separator": ","}
+            releases.append(PriorRelease(f"r{place}", path, None, 2, csv, ("name",)))
+            rule = {"x": ["name"], "y": [f"r{place}.$row"], "k": 1, "releases": [f"r{place}"]}
+            rules.append({"model": "xy-anonymity", **rule})
+        statements.clear()
+        promise = Promise(("name",), (), None, tuple(rules), previous=tuple(releases))
+        found = verify_table(pa.table({"name": ["Ann", "Bob"]}), promise)
+        assert [finding.achieved for finding in found.privacy] == [{"k": 1}] * number
+        taken.append(len(statements))
+    assert taken[0] == taken[1]
