@@ -137,7 +137,7 @@ def test_time_zones_that_nobody_knows(tmp_path: Path, rules: Rules, kind: str) -
     coded, _, kind = kind.rpartition(" ")
     path = tmp_path / f"t.{kind}"
     WRITERS[kind](pa.table({"q": stamps.dictionary_encode() if coded else stamps, "p": ["x", "y"]}), path)
-    with pytest.raises(DataError, match="column 'q' is in the time zone 'Mars/Base', which this machine does not know"):
+    with pytest.raises(DataError, match=r"column 'q' is in a time zone that this machine does not know, .*Mars/Base"):
         read_table(path, load(rules({"q": "quasi", "p": "quasi"})))
     assert read_table(path, load(rules({"q": "identifier", "p": "quasi"}))).rows == 2
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import InputError, NotVerified
+from sfumato.labels.data_dictionary import is_valid_entry
 from sfumato.policy import Policy, load
 from sfumato.reading.release_reader import AUDIT, MANIFEST
 from sfumato.verifier.accounts import check_manifest
@@ -35,7 +36,9 @@ def open_complete_release(release: Path, policy: Path | None) -> CompleteRelease
             table_path(public, name)  # a name that leads elsewhere is refused before anything is read
     except NotVerified as error:
         raise InputError(str(error)) from None  # nothing was to be verified: the folder is bad input
-    if policy is None and not {"policy", "folder"} <= record.keys():
+    if not all(map(is_valid_entry, manifest["columns"])):
+        raise InputError("manifest.json has no proper 'columns': it was changed after publication")
+    if policy is None and not (isinstance(record.get("policy"), dict) and isinstance(record.get("folder"), str)):
         raise InputError("audit.json does not say what the policy was; give it with --policy")
     # what a ledger asked for besides does not go with every algorithm, and is no matter here
     rules = load(policy) if policy else Policy.read(record["policy"], folder=Path(record["folder"]), lenient=True)

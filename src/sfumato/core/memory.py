@@ -32,9 +32,18 @@ def check_memory(needed: int, what: str) -> None:
     allowed = find_memory_allowed()
     if needed > allowed:
         raise DataError(
-            f"{what} takes at least {needed / 10**9:,.1f} GB of memory, and {allowed / 10**9:,.1f} GB may be used; "
+            f"{what} takes at least {_describe_size(needed)} of memory, and {_describe_size(allowed)} may be used; "
             f"take fewer columns or rows, use a larger machine, or allow more with {VARIABLE}, as in {VARIABLE}=64GB"
         )
+
+
+def _describe_size(size: int) -> str:
+    """Write a number of bytes for a sentence.
+
+    >>> _describe_size(46_000_000), _describe_size(12_600_000_000)
+    ('46.0 MB', '12.6 GB')
+    """
+    return f"{size / 10**9:,.1f} GB" if size >= 10**9 else f"{size / 10**6:,.1f} MB"
 
 
 def find_memory_allowed() -> int:

@@ -74,7 +74,8 @@ def read_regular_file(path: Path, *, most: int, what: str) -> bytes:
             raise UnreadableFile(name, "failed", f"cannot be read: {error.strerror}", way) from None
     if len(content) > most:
         kind = what.removeprefix("a ").removeprefix("an ")
-        reason = f"has more than {_describe_size(most)}, which no {kind} has"
+        size = f"{most >> 20:,} MB" if most >= 1 << 20 else f"{most:,} bytes"
+        reason = f"has more than {size}, which no {kind} has"
         raise UnreadableFile(name, "large", reason, "name another file")
     return bytes(content)
 
@@ -86,12 +87,3 @@ def _check_kind(status: os.stat_result, name: str) -> None:
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
         reason = f"is {kind} and not a regular file"
         raise UnreadableFile(name, "special", reason, "save what it gives in a file, and name that")
-
-
-def _describe_size(size: int) -> str:
-    """Write a number of bytes for a sentence.
-
-    >>> _describe_size(1 << 24), _describe_size(100)
-    ('16 MB', '100 bytes')
-    """
-    return f"{size >> 20:,} MB" if size >= 1 << 20 else f"{size:,} bytes"

@@ -86,7 +86,11 @@ def _parse_text(text: str, folder: Path) -> Spec:
         return File(folder / text)
     except PolicyError as error:
         # Most files that are not there are there under another name, or are a word misspelt.
-        near = [name for name in (*_WORDS, *(path.name for path in folder.glob("*"))) if name != text]
+        try:
+            there = [path.name for path in folder.iterdir()]
+        except (OSError, ValueError):  # there is no such folder, nor could there be
+            there = []
+        near = [name for name in (*_WORDS, *there) if name != text]
         raise PolicyError(f"{error.message}{did_you_mean(text, near)}") from error
 
 

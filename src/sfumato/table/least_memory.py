@@ -28,7 +28,7 @@ def check_csv_memory(path: Path, columns: Sequence[str]) -> None:
         if size * (_CODE + 1 + _KEY) <= find_memory_allowed():
             return
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            rows = _count_lines(content)
+            rows = max(_count_lines(content) - 1, 0)
     _check_rows(path, rows, [_CODE * rows] * len(columns))
 
 

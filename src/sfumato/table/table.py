@@ -6,10 +6,12 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from sfumato.core.arrow import arrow_numbers
 from sfumato.core.regular_file import open_regular_file
-from sfumato.errors import DataError, UnreadableFile, did_you_mean, listing, quote
+from sfumato.errors import DataError, UnreadableFile, did_you_mean, listing, quote, shorten
 from sfumato.policy import Policy, Role
 
 
@@ -92,9 +94,9 @@ def check_types(schema: Any, columns: list[str]) -> None:
                 f"column {quote(name)} holds {kind}, which cannot be published; "
                 "turn it into text, numbers or dates, or give it the role identifier"
             )
-        if pa.types.is_timestamp(values) and not _is_known_zone(values.tz):
+        if pa.types.is_timestamp(values) and not _has_known_zone(values):
             raise DataError(
-                f"column {quote(name)} is in the time zone {quote(values.tz[:60])}, which this machine does not know; "
+                f"column {quote(name)} is in a time zone that this machine does not know, {shorten(str(kind))}; "
                 "write it in UTC or in another zone, or install the tz database (tzdata)"
             )
 
@@ -107,15 +109,15 @@ def _is_publishable(kind: Any) -> bool:
     return bool(is_text or types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind))
 
 
-def _is_known_zone(zone: str | None) -> bool:
-    """Tell whether times of a zone can be printed.
+def _has_known_zone(kind: Any) -> bool:
+    """Tell whether times of a type can be printed.
 
-    >>> _is_known_zone("Europe/Zurich"), _is_known_zone("+01:00"), _is_known_zone(None), _is_known_zone("Mars/Base")
-    (True, True, True, False)
+    >>> [_has_known_zone(pa.timestamp("s", zone)) for zone in ("Europe/Zurich", "+01:00", None, "Mars/Base")]
+    [True, True, True, False]
     """
     try:
-        pa.scalar(0, pa.timestamp("s", zone)).cast(pa.string())
-    except pa.ArrowInvalid:
+        arrow_numbers(np.zeros(1, dtype=np.int64)).cast(kind).cast(pa.string())
+    except (pa.ArrowInvalid, UnicodeDecodeError):
         return False
     return True
 

@@ -78,7 +78,9 @@ def _check_columns(columns: Sequence[JsonObject]) -> None:
     if "quasi" not in roles or roles.count("individual") > 1:
         raise NotVerified(f"manifest.json needs a quasi-identifier, and one individual column at most: {CHANGED}")
     for column in columns:
-        if not isinstance(column.get("labels", []), list) or not isinstance(column.get("type", ""), str):
+        labels = column.get("labels", [])
+        texts = isinstance(labels, list) and all(label is None or isinstance(label, str) for label in labels)
+        if not texts or not isinstance(column.get("type", ""), str):
             raise NotVerified(f"manifest.json describes column {quote(column['name'])} in no proper way: {CHANGED}")
 
 
