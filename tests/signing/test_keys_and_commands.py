@@ -430,8 +430,7 @@ def test_a_key_among_what_is_published_is_refused(runs: Runs, job: Path, tmp_pat
     linked.symlink_to(inside)
     for key in (inside, linked):
         done = runs("anonymize", job, "--sign", key, "--force")
-        # --force itself replaces no folder with something strange in it, and says so first
-        assert (done.code, "private/private.pem, which no release has" in done.sentence) == (2, True)
+        assert (done.code, "lies in the folder of the release; move it elsewhere" in done.sentence) == (2, True)
     assert inside.exists()
     done = runs("anonymize", job, "--sign", pair_here.private, "--data", "keys/private.pem", "--out", "other")
     assert done.sentence.endswith("is the table itself; name the file of the key alone")

@@ -356,7 +356,7 @@ def test_trust_13_a_killed_run_leaves_nothing_for_good(
     script = (
         "import os, signal, sys\nfrom pathlib import Path\nfrom sfumato.release.folder import staged\n"
         "with staged(Path(sys.argv[1])) as stage:\n"
-        "    (stage / 'public').mkdir()\n    (stage / 'public' / 'table.csv').write_text('half')\n"
+        "    (stage.path / 'public').mkdir()\n    (stage.path / 'public' / 'table.csv').write_text('half')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "release")], check=False)

@@ -44,11 +44,11 @@ def anonymize(
 
     if engine != "duckdb":
         raise InputError(f"--engine {engine} is not in this version; use duckdb")
-    check_target(out, force=force)
     rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed, sign=sign)
     check_key_apart(rules, out)
     key = choose_signing_key(rules, sign)  # before anything else, so that a bad one costs nobody a search
     check_signing_key_apart(key, rules, out, rules.source.path)
+    check_target(out, force=force)  # a key in there has been named by now
     if ledger is None and (population is not None or name is not None):
         raise InputError("--population and --name are for a ledger; give --ledger, or leave them out")
     with progress(rules.recoder, quiet=as_json) as bar:

@@ -26,8 +26,6 @@ _stop_signals: list[int] = []
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
 """Click's, or that of the copy of Click that later versions of typer bring along."""
 
-"""DuckDB's error where memory runs out, by its name: DuckDB is imported by those commands alone that need it."""
-
 COMMANDS = (
     "demo",
     "init",

@@ -29,7 +29,7 @@ from sfumato.table.table import (
     open_table_file,
 )
 
-_DAMAGED = (pa.ArrowException, OSError, UnicodeDecodeError)
+_DAMAGED = (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError)
 
 
 def read_table(path: Path, policy: Policy) -> Table:
@@ -42,11 +42,6 @@ def read_table(path: Path, policy: Policy) -> Table:
     try:
         arrow = cast_text_views(kind.read(path, policy, columns).replace_schema_metadata())
         arrow.validate(full=True)  # a damaged file may hold text that is none
-    except MemoryError:
-        raise DataError(
-            f"{path.name} takes more memory than there is: it is damaged, or too large for this machine; "
-            "take fewer columns or rows, or use a larger machine"
-        ) from None
     except _DAMAGED as error:
         raise _unreadable(path, kind, error) from None
     check_rows(arrow)
@@ -73,13 +68,16 @@ def _read_schema(path: Path, kind: "FileFormat", source: DataSource) -> tuple[An
         raise _unreadable(path, kind, error) from None
 
 
-def _unreadable(path: Path, kind: "FileFormat", error: Exception) -> Exception:
+def _unreadable(path: Path, kind: "FileFormat", error: Exception) -> DataError:
     """Say that a file cannot be read, with the kind of Arrow's error but without the data that Arrow may quote.
 
-    A file for which there is too little memory may be sound.
+    A file for which there is too little memory may be sound; a damaged one may ask for more than any machine has.
     """
     if is_lack_of_memory(error):
-        return MemoryError()
+        return DataError(
+            f"{path.name} takes more memory than there is: it is too large for this machine, or damaged; "
+            "take fewer columns or rows, or use a larger machine"
+        )
     return DataError(
         f"{path.name} cannot be read as {kind.name} ({type(error).__name__}): it is damaged, or of another "
         "format than its name says"
