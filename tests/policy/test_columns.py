@@ -297,3 +297,16 @@ def test_no_lowest_level_without_levels(good: dict[str, Any], hierarchy: object)
     good["algorithm"] = {}
     with pytest.raises(PolicyError, match=r"columns.age.least: the hierarchy has no levels; give intervals, dates"):
         load(good)
+
+
+def test_anatomy_needs_no_hierarchy() -> None:
+    """Anatomy publishes values as they are: ranges and sets are refused with advice that works there."""
+    columns = {"town": {"role": "quasi", "hierarchy": "sets"}, "illness": {"role": "sensitive"}}
+    policy: dict[str, Any] = {
+        "columns": columns,
+        "privacy": [{"model": "distinct-l-diversity", "column": "illness", "l": 2}],
+        "publish": {"form": "anatomy"},
+    }
+    with pytest.raises(PolicyError, match="Anatomy publishes values as they are; leave the hierarchy out"):
+        load(policy)
+    assert load(policy | {"columns": columns | {"town": {"role": "quasi"}}}).recoder == "anatomy"

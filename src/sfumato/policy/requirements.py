@@ -85,6 +85,9 @@ def check_levels(columns: ColumnsByName, algorithm: str) -> None:
         if algorithm in CUTS and isinstance(column.hierarchy, Ranges):
             continue
         if column.hierarchy is not None and not column.hierarchy.levelled:
+            if algorithm == "anatomy":
+                why = "has no levels, and Anatomy publishes values as they are; leave the hierarchy out"
+                raise PolicyError(why, key=dotted_key("columns", column.name, "hierarchy"))
             why = f"has no levels, which {algorithm} needs; choose auto or mondrian as the algorithm, or give levels"
             example = 'as in { intervals = [5, 10, 20] }, a file or "suppress"'
             raise PolicyError(f"{why}, {example}", key=dotted_key("columns", column.name, "hierarchy"))
