@@ -305,6 +305,7 @@ def test_anatomy_needs_no_hierarchy() -> None:
     policy: dict[str, Any] = {
         "columns": columns,
         "privacy": [{"model": "distinct-l-diversity", "column": "illness", "l": 2}],
+        "algorithm": {"name": "anatomy"},
         "publish": {"form": "anatomy"},
     }
     with pytest.raises(PolicyError, match="Anatomy publishes values as they are; leave the hierarchy out"):
