@@ -128,16 +128,15 @@ def test_trust_02_tables_with_nulls(kind: str, algorithm: str, rules: Rules, tmp
     """Of every table with k rows there is a verified release, whose classes are those that its cells print."""
     draw = Random(f"{kind} {algorithm}")
     for rows in (1, 5, 30, 200, 2200):
-        for _ in range(3 if rows < 2200 else 1):
-            k = draw.choice([1, 2, 5, rows // 10 or 1, rows // 3 or 1, rows, rows + 1])
-            publish = {"ranges": draw.choice(["partition", "boxes"])} if kind.startswith("ranges") else {}
-            policy = _policy(rules, tmp_path, kind, algorithm, k=k, publish=publish)
-            table = _table(draw, kind, rows)
-            if k > rows:
-                with pytest.raises(Infeasible):
-                    sf.anonymize(table, policy)
-            else:
-                _check_release(tmp_path / "release", sf.anonymize(table, policy), k)
+        k = draw.choice([1, 2, 5, rows // 10 or 1, rows // 3 or 1, rows, rows + 1])
+        publish = {"ranges": draw.choice(["partition", "boxes"])} if kind.startswith("ranges") else {}
+        policy = _policy(rules, tmp_path, kind, algorithm, k=k, publish=publish)
+        table = _table(draw, kind, rows)
+        if k > rows:
+            with pytest.raises(Infeasible):
+                sf.anonymize(table, policy)
+        else:
+            _check_release(tmp_path / "release", sf.anonymize(table, policy), k)
 
 
 @pytest.mark.slow
