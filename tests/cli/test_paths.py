@@ -19,6 +19,7 @@ from sfumato.cli.main import build_app
 from sfumato.compare import compare
 from sfumato.compare.comparison_folder import save_comparison
 from sfumato.ledger import Ledger
+from sfumato.release.key_folder import write_key_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
@@ -74,9 +75,16 @@ PATHS: dict[str, dict[str, list[str]]] = {
         "data": ["--data", "table.csv"],
         "out": ["--out", "new"],
         "ledger": ["--ledger", "ledger"],
+        "sign": ["--sign", "keys/private.pem"],
         "": ["--population", "patients"],
     },
-    "verify": {"folder": ["joined"], "policy": ["--policy", "joined.toml"], "previous": ["--previous", "old=old.csv"]},
+    "keys": {"out": ["--out", "new"]},
+    "verify": {
+        "folder": ["joined"],
+        "policy": ["--policy", "joined.toml"],
+        "previous": ["--previous", "old=old.csv"],
+        "signed_by": ["--signed-by", "keys/public.pem"],
+    },
     "risk": {"data": ["table.csv"], "policy": ["--policy", "policy.toml"], "population": ["--population", "table.csv"]},
     "chance": {},
     "query": {"release": ["release"], "": ["select count(*)"]},
@@ -193,8 +201,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "policy.toml").write_text(POLICY)
     (folder / "joined.toml").write_text(JOINED)
     (folder / "split.toml").write_text(POLICY + '[algorithm]\nname = "anatomy"\n[publish]\nform = "anatomy"\n')
+    key = write_key_folder(folder / "keys").private
     for policy, release in (("policy", "release"), ("joined", "joined"), ("split", "split")):
-        sf.anonymize(None, folder / f"{policy}.toml").save(folder / release)
+        sf.anonymize(None, folder / f"{policy}.toml").save(folder / release, sign=key)
     Ledger.create(folder / "ledger")
     comparison = compare(folder / "policy.toml", algorithms=["optimal"])
     save_comparison(comparison, folder / "comparison", folder / "policy.toml", None)

@@ -36,7 +36,8 @@ def machine(tmp_path: Path) -> Path:
 
 
 def _make(machine: Path, *arguments: str, user: int) -> tuple[int, str, str, str]:
-    environment = os.environ | {"PATH": f"{machine}:{os.environ['PATH']}", "WHO": str(user)}
+    alone = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}}
+    environment = alone | {"PATH": f"{machine}:{os.environ['PATH']}", "WHO": str(user)}
     venv = machine / "venv"
     command = ["make", f"{venv}/bin/pip", f"VENV={venv}", f"PYTHON={machine / 'python'}", *arguments]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

@@ -14,6 +14,7 @@ from sfumato.papers.sequential_paper import MEASURED
 from sfumato.papers.sequential_releases import (
     CATEGORICAL,
     CLASS,
+    CONTINUOUS,
     IMMIGRATION,
     KA,
     LINK,
@@ -58,8 +59,8 @@ def test_taxonomies_that_are_not_there(tmp_path: Path) -> None:
     (tmp_path / "hierarchies").mkdir()
     for name in ("marital-status", "sex", "education", "occupation", "workclass", "native-country-5", "race"):
         (tmp_path / "hierarchies" / f"{name}.csv").write_text("a,*\n")
-    header = ",".join(dict.fromkeys([*CATEGORICAL, *IMMIGRATION]))
-    (tmp_path / "adult.csv").write_text(f"{header}\n" + ",".join(["a"] * 8) + "\n")
+    columns = dict.fromkeys([*CATEGORICAL, *IMMIGRATION, *CONTINUOUS, CLASS, SPLIT])
+    (tmp_path / "adult.csv").write_text(",".join(columns) + "\n" + ",".join(["a"] * len(columns)) + "\n")
     found = Departments.from_source(RowSource(tmp_path))
     assert found.lower_taxonomies == ["relationship", "workclass"]
     assert found.hierarchies["relationship"] == "suppress"
