@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -43,13 +44,22 @@ def read_csv(path: Path, policy: Policy, columns: list[str]) -> Any:
     while True:
         try:
             with open_table_file(path) as file:
-                return arrow_csv.read_csv(file, **options).unify_dictionaries()
+                return arrow_csv.read_csv(_arrow_file(file), **options).unify_dictionaries()
         except pa.ArrowInvalid as error:
             if "straddling" not in str(error) or options["read_options"].block_size >= _LONGEST_RECORD:
                 raise _explain_failure(path, policy.source.encoding, head, options, error) from None
             options["read_options"].block_size *= 8
         except UnicodeDecodeError:
             raise encoding_error(path, policy.source.encoding) from None
+
+
+def _arrow_file(file: BufferedReader) -> Any:
+    """Give an open file to Arrow as one of its own, which its threads read without Python's lock.
+
+    The descriptor is opened anew by its number, not by a path that may lead elsewhere by now.
+    """
+    again = Path(f"/proc/self/fd/{file.fileno()}")
+    return pa.OSFile(str(again)) if again.exists() else file
 
 
 def read_first_csv_records(path: Path, policy: Policy, columns: list[str]) -> Any:
