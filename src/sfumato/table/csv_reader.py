@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ import pyarrow.csv as arrow_csv
 from sfumato.errors import DataError, quote
 from sfumato.policy import DataSource, Policy, Role
 from sfumato.table.least_memory import check_csv_memory
-from sfumato.table.table import no_rows_error, open_table_file
+from sfumato.table.table import arrow_file, no_rows_error, open_table_file
 
 _BLOCK = 1 << 24
 _BEGINNING = 1 << 23
@@ -44,22 +43,13 @@ def read_csv(path: Path, policy: Policy, columns: list[str]) -> Any:
     while True:
         try:
             with open_table_file(path) as file:
-                return arrow_csv.read_csv(_arrow_file(file), **options).unify_dictionaries()
+                return arrow_csv.read_csv(arrow_file(file), **options).unify_dictionaries()
         except pa.ArrowInvalid as error:
             if "straddling" not in str(error) or options["read_options"].block_size >= _LONGEST_RECORD:
                 raise _explain_failure(path, policy.source.encoding, head, options, error) from None
             options["read_options"].block_size *= 8
         except UnicodeDecodeError:
             raise encoding_error(path, policy.source.encoding) from None
-
-
-def _arrow_file(file: BufferedReader) -> Any:
-    """Give an open file to Arrow as one of its own, which its threads read without Python's lock.
-
-    The descriptor is opened anew by its number, not by a path that may lead elsewhere by now.
-    """
-    again = Path(f"/proc/self/fd/{file.fileno()}")
-    return pa.OSFile(str(again)) if again.exists() else file
 
 
 def read_first_csv_records(path: Path, policy: Policy, columns: list[str]) -> Any:

@@ -21,6 +21,7 @@ from sfumato.table.json_lines import json_lines_schema, read_first_json_objects,
 from sfumato.table.least_memory import check_feather_memory, check_parquet_memory
 from sfumato.table.table import (
     Table,
+    arrow_file,
     cast_text_views,
     check_columns,
     check_rows,
@@ -141,7 +142,7 @@ def _read_parquet(path: Path, policy: Policy, columns: list[str]) -> Any:
         check_parquet_memory(path, pq.read_metadata(file), schema, columns)
         text = [name for name in columns if pa.types.is_string(schema.field(name).type)]
         coded = [name for name in text if policy.columns[name].role is not Role.PLAIN]
-        return pq.read_table(file, columns=columns, read_dictionary=coded, partitioning=None)
+        return pq.read_table(arrow_file(file), columns=columns, read_dictionary=coded, partitioning=None)
 
 
 def _read_first_parquet_rows(path: Path, _: Policy, columns: list[str]) -> Any:
@@ -163,7 +164,7 @@ def _read_feather(path: Path, _: Policy, columns: list[str]) -> Any:
 
     check_feather_memory(path, columns)
     with open_table_file(path) as file:
-        return feather.read_table(file, columns=columns)
+        return feather.read_table(arrow_file(file), columns=columns)
 
 
 # Identifiers that repeat: rows that seem to be one person's, in a table whose policy takes each for another's.
