@@ -15,6 +15,10 @@ BIN := $(VENV)/bin
 SYSTEM ?= yes
 INSTALL_VENV := test "$(SYSTEM)" = yes && test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "installing the system package python3-venv by apt-get, since Python's venv module is missing (SYSTEM=no leaves it to you)" && apt-get update -qq && apt-get install -y -qq python3-venv
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
+# Bytecode is kept, inside of the environment and whatever the caller's shell says: the tests start sfumato hundreds of
+# times, and each would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 # One environment, filled in three steps, each with a stamp that says it is done: what running needs, what the
 # documentation site needs, and what development needs, which is all of it. The versions of the steps agree.

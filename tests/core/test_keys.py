@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.arrays import narrow_codes
-from sfumato.core.keys import count_keys, has_key, number_tuples, pack_tuples
+from sfumato.core.keys import count_keys, match_tuples, number_tuples, pack_tuples
 
 WIDTHS = st.lists(st.sampled_from([1, 2, 7, 300, 70_000, 2**31]), min_size=1, max_size=8)
 
@@ -61,8 +61,14 @@ def test_numbers_and_membership(table: tuple[list[Any], list[int]], data: st.Dat
     known = sorted(set(packed.keys.tolist()))
     assert size == len(known)
     assert [known[one] for one in numbers] == packed.keys.tolist()
+    some = np.array(data.draw(st.lists(st.booleans(), min_size=len(numbers), max_size=len(numbers))), dtype=np.bool_)
+    numbered, different = number_tuples(packed, some)
+    assert (numbered[~some] == -1).all()
+    assert numbered[some].tolist() == number_tuples(replace(packed, keys=packed.keys[some]))[0].tolist()
+    assert different == len(set(packed.keys[some].tolist()))
     chosen = data.draw(st.lists(st.sampled_from(known), unique=True))
-    assert has_key(packed, np.array(chosen, dtype=np.int64)).tolist() == [key in chosen for key in packed.keys.tolist()]
+    found = match_tuples(table[0], packed.unpack(np.array(chosen, dtype=np.int64)), table[1])
+    assert found.tolist() == [key in chosen for key in packed.keys.tolist()]
 
 
 def test_many_rows_in_few_and_in_many_keys() -> None:
@@ -96,4 +102,4 @@ def test_no_tuples_at_all(widths: list[int]) -> None:
     assert (numbers.tolist(), different) == ([], 0)
     assert [part.tolist() for part in packed.unpack(packed.keys)] == [[]] * len(widths)
     assert [part.tolist() for part in packed.unpack_codes(packed.keys)] == [[]] * len(widths)
-    assert has_key(packed, none).tolist() == []
+    assert match_tuples([none] * len(widths), [none] * len(widths), widths).tolist() == []

@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from sfumato.recode import frequency_sets
 from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.frequency_sets import FrequencySet
 from sfumato.testing.exhaustive_search import classes_at, evaluate_every_node
@@ -33,6 +34,19 @@ def test_rolling_up_is_counting_from_scratch(seed: int, evaluator: Evaluating) -
         assert sorted(grouped.classes.sizes.tolist()) == sorted(map(len, counted.values()))
         assert as_counter(used.frequencies(node)) == as_counter(fresh.counter.roll_up(fresh.counter.at_bottom(), node))
         _same_labels(case, node, used)
+
+
+@pytest.mark.parametrize(("limit", "size"), [("_LARGEST_DIGIT", 1), ("_LARGEST_DIGIT", 12), ("LARGEST_SPAN", 1)])
+@pytest.mark.parametrize("seed", range(5))
+def test_digits_of_any_size_roll_up_alike(
+    limit: str, size: int, seed: int, evaluator: Evaluating, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many columns make a digit, and where keys are too wide for digits, the same tuples are counted."""
+    search = evaluator(random_case(Random(f"digits {seed}")))
+    nodes = search.lattice.nodes(np.ones(search.lattice.shape, dtype=np.bool_))
+    expected = [as_counter(search.counter.roll_up(search.counter.at_bottom(), node)) for node in nodes]
+    monkeypatch.setattr(frequency_sets, limit, size)
+    assert [as_counter(search.counter.roll_up(search.counter.at_bottom(), node)) for node in nodes] == expected
 
 
 def _same_labels(case: TableCase, node: tuple[int, ...], evaluator: Evaluator) -> None:

@@ -20,6 +20,7 @@ from sfumato.attack.sensitive_columns import SensitiveColumns, sensitive_columns
 from sfumato.errors import InputError
 from sfumato.publish.publication import Publication
 from sfumato.reading.release_reader import MANIFEST
+from sfumato.reading.release_view import view_recoding
 from sfumato.split import tables_from_recoding
 from sfumato.table import Table
 
@@ -82,6 +83,7 @@ def try_all_attacks(publication: Publication) -> Attacks:
     whole = (encoded, publication.recoding, policy)
     told = sensitive_columns_from_recoding(*whole)
     promised = bounds(policy, SensitiveColumns(told))
+    shown = view_recoding(*whole)
     learner = None
     if policy.publish.split:
         from sfumato.attack.definetti import QUICK, Original, definetti  # noqa: PLC0415 - only of two tables
@@ -89,8 +91,8 @@ def try_all_attacks(publication: Publication) -> Attacks:
         tables = tables_from_recoding(encoded, publication.recoding)
         learner = definetti(tables, Original.of_encoded(encoded), bounds(policy, tables), effort=QUICK)
     return Attacks(
-        link_in_memory(*whole),
-        known_in_memory(*whole),
+        link_in_memory(encoded, publication.recoding, shown),
+        known_in_memory(encoded, publication.recoding, shown),
         homogeneity(told, promised),
         skewness(told, promised=gain_bounds(policy)),
         minimality(*whole),

@@ -43,7 +43,6 @@ from sfumato.reading.release_view import (
     open_view,
     published_columns,
     published_rows,
-    view_recoding,
 )
 from sfumato.recode import Recoding
 
@@ -225,17 +224,21 @@ def known(  # noqa: PLR0913 - as many settings as the question has
 
 
 def known_in_memory(
-    encoded: EncodedTable, recoding: Recoding, policy: Policy, *, effort: SearchEffort = QUICK
+    encoded: EncodedTable, recoding: Recoding, shown: ReleaseView, *, effort: SearchEffort = QUICK
 ) -> KnownValuesResult:
-    """Look for published rows of the original in a release in memory, for the report."""
-    large = encoded.rows > _LARGE
-    plain = {column.name: encoded.coded(column.name) for column in (() if large else policy.plain)}
+    """Look for published rows of the original in a release in memory, for the report.
+
+    `shown` is the release as `view_recoding` gives it; plain columns, which it does not have, are added here.
+    """
+    rows, large = published_rows(recoding), encoded.rows > _LARGE
+    plain = {name: encoded.coded(name) for name in (() if large else encoded.plain)}
     true = {attribute.name: attribute.column for attribute in encoded.quasi} | dict(encoded.sensitive) | plain
-    shown = view_recoding(encoded, recoding, policy, plain)
-    found = _attack_release(shown, true, published_rows(recoding), None, effort, None)
-    if not large or not policy.plain:
+    published = {name: replace(column, codes=column.codes.take(rows)) for name, column in plain.items()}
+    shown = replace(shown, columns={**shown.columns, **published})
+    found = _attack_release(shown, true, rows, None, effort, None)
+    if not large or not encoded.plain:
         return found
-    names = listing([column.name for column in policy.plain])
+    names = listing(list(encoded.plain))
     note = f"Plain columns were left out, since the table is large: {names}; sfumato attack known looks at them."
     return replace(found, notes=(*found.notes, note))
 

@@ -41,7 +41,7 @@ from sfumato.reading.outside_table import (
     read_outside_table,
 )
 from sfumato.reading.release_reader import find_release_folder
-from sfumato.reading.release_view import ReleaseView, open_view, published_rows, view_recoding
+from sfumato.reading.release_view import ReleaseView, open_view, published_rows
 from sfumato.recode import Recoding
 
 IN_RELEASE = (
@@ -302,14 +302,14 @@ def link(  # noqa: PLR0913 - as many settings as the question has
 
 
 def link_in_memory(
-    encoded: EncodedTable, recoding: Recoding, policy: Policy, *, persons: int = _PERSONS, seed: int = 1
+    encoded: EncodedTable, recoding: Recoding, shown: ReleaseView, *, persons: int = _PERSONS, seed: int = 1
 ) -> LinkageResult:
     """Look up people of the original in their own release in memory, by all quasi-identifiers, for the report.
 
-    The adversary knows that they are in it, and nothing is assumed of others. At most so many `persons` are looked up,
-    drawn at random; the figures are about them.
+    `shown` is the release as `view_recoding` gives it. The adversary knows that they are in it, and nothing is assumed
+    of others. At most so many `persons` are looked up, drawn at random; the figures are about them.
     """
-    released = view_recoding(encoded, recoding, policy).lines(encoded.names, list(encoded.sensitive))
+    released = shown.lines(encoded.names, list(encoded.sensitive))
     sample = min(persons, max(_CELLS // max(len(released.class_of), 1), _FEWEST))
     rows = sample_rows(published_rows(recoding), sample, seed)
     people = people_from_rows(

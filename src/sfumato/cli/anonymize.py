@@ -36,12 +36,14 @@ def anonymize(
 ) -> None:
     """Make a release: the table of the policy, private by its requirements, verified, in a folder."""
     from sfumato.cli.printing import progress
+    from sfumato.core.memory import keep_freed_memory
     from sfumato.policy import load
     from sfumato.publish.pseudonyms import check_key_apart
     from sfumato.publish.signing_key import check_signing_key_apart, choose_signing_key
     from sfumato.release import prepare
     from sfumato.release.folder import check_target
 
+    keep_freed_memory()
     if engine != "duckdb":
         raise InputError(f"--engine {engine} is not in this version; use duckdb")
     rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed, sign=sign)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.arrays import BoolArray, Codes, IntArray
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
 from sfumato.core.segments import run_starts
 
-_WORD = 1 << 62
+LARGEST_SPAN = 1 << 62
 """Keys stay below this, so that they are positive 64-bit integers with a bit to spare."""
 _DENSE = 1 << 24
 """Spans up to this are counted in a table with an entry per possible key."""
@@ -73,7 +73,7 @@ class PackedTuples:
 def pack_tuples(columns: Sequence[Codes], widths: Sequence[int]) -> PackedTuples:
     """Pack columns of codes, each code below its column's width, into one key per row."""
     rows = len(columns[0]) if columns else 0
-    if math.prod(widths) <= _WORD:
+    if math.prod(widths) <= LARGEST_SPAN:
         keys = np.empty(rows, dtype=np.int64)
         # A block of rows at a time, which stays in the processor's cache.
         for start in range(0, rows, _BLOCK):
@@ -89,7 +89,7 @@ def pack_tuples(columns: Sequence[Codes], widths: Sequence[int]) -> PackedTuples
     stage: list[int] = []
     stages: list[tuple[IntArray | None, tuple[int, ...]]] = []
     for codes, width in zip(columns, widths, strict=True):
-        if span * width > _WORD:
+        if span * width > LARGEST_SPAN:
             stages.append((known, tuple(stage)))
             known, keys = np.unique(keys, return_inverse=True)
             span, stage = len(known), []
@@ -101,6 +101,22 @@ def pack_tuples(columns: Sequence[Codes], widths: Sequence[int]) -> PackedTuples
     return PackedTuples(keys, span, tuple(stages))
 
 
+def add_lookups(columns: Sequence[Codes], tables: Sequence[IntArray]) -> IntArray:
+    """Look the codes of each column up in its table, and add up what is found, row by row: int[rows].
+
+    >>> add_lookups([np.array([0, 1, 1]), np.array([2, 0, 1])], [np.array([0, 10]), np.array([5, 6, 7])])
+    array([ 7, 15, 16])
+    """
+    sums = np.empty(len(columns[0]), dtype=np.int64)
+    for start in range(0, len(sums), _BLOCK):  # a block of rows at a time, which stays in the processor's cache
+        rows = slice(start, start + _BLOCK)
+        block = sums[rows]
+        block[:] = tables[0].take(columns[0][rows])
+        for codes, table in zip(columns[1:], tables[1:], strict=True):
+            block += table.take(codes[rows])
+    return sums
+
+
 @dataclass(frozen=True, eq=False)
 class KeyCounts:
     """The different keys in ascending order, and the weight of each."""
@@ -109,8 +125,11 @@ class KeyCounts:
     counts: IntArray
 
 
-def count_keys(packed: PackedTuples, weights: IntArray | None = None) -> KeyCounts:
-    """Count how often each key occurs, or add up the weights of its rows."""
+def count_keys(packed: PackedTuples, weights: IntArray | FloatArray | None = None) -> KeyCounts:
+    """Count how often each key occurs, or add up the weights of its rows.
+
+    Weights are whole numbers; those who count by the same ones often hand them over as floats, which a bincount needs.
+    """
     if packed.is_dense:
         table = np.bincount(packed.keys, weights=weights)
         keys = np.flatnonzero(table)
@@ -119,8 +138,9 @@ def count_keys(packed: PackedTuples, weights: IntArray | None = None) -> KeyCoun
         ordered = np.sort(packed.keys.astype(np.uint32) if packed.span <= 1 << 32 else packed.keys)
         first = run_starts(ordered)
         return KeyCounts(ordered[first].astype(np.int64), np.diff(first, append=len(ordered)))
+    weights = weights.astype(np.int64, copy=False)
     bits = int(weights.max(initial=0)).bit_length()
-    if packed.span << bits < _WORD:  # key and weight fit into one word, and words sort faster than pairs
+    if packed.span << bits < LARGEST_SPAN:  # key and weight fit into one word, and words sort faster than pairs
         words = np.sort((packed.keys << bits) | weights)
         ordered, weights = words >> bits, words & ((1 << bits) - 1)
     else:
@@ -130,24 +150,69 @@ def count_keys(packed: PackedTuples, weights: IntArray | None = None) -> KeyCoun
     return KeyCounts(ordered[first], np.add.reduceat(weights, first))
 
 
-def number_tuples(packed: PackedTuples) -> tuple[IntArray, int]:
-    """Number the tuples: equal ones alike, without gaps, ascending with the keys; also returns how many there are."""
-    if packed.is_dense:
-        present = np.zeros(packed.span, dtype=np.bool_)
-        present[packed.keys] = True
-        places = np.cumsum(present, dtype=np.int32)  # a table half as large is in the cache twice as often
-        return np.subtract(places.take(packed.keys), 1, dtype=np.int64), int(places[-1]) if len(places) else 0
-    known, numbers = np.unique(packed.keys, return_inverse=True)
-    return numbers, len(known)
+def number_tuples(packed: PackedTuples, chosen: BoolArray | None = None) -> tuple[IntArray, int]:
+    """Number the tuples: equal ones alike, without gaps, ascending with the keys; also returns how many there are.
+
+    Where some are chosen (bool[rows]), only they are numbered, and all others are -1.
+
+    >>> packed = pack_tuples([np.array([1, 0, 2, 1])], [3])
+    >>> number_tuples(packed)[0].tolist(), number_tuples(packed, np.array([True, False, True, True]))[0].tolist()
+    ([1, 0, 2, 1], [0, -1, 1, 0])
+    """
+    numbers = np.empty(len(packed.keys), dtype=np.int64)
+    if not packed.is_dense:
+        known, inverse = np.unique(packed.keys if chosen is None else packed.keys[chosen], return_inverse=True)
+        numbers[...] = -1
+        numbers[... if chosen is None else chosen] = inverse
+        return numbers, len(known)
+    # A block of rows at a time: what is wide and only needed for a moment stays in the processor's cache.
+    blocks = [slice(start, start + _BLOCK) for start in range(0, len(numbers), _BLOCK)]
+    present = np.zeros(packed.span, dtype=np.bool_)
+    for block in blocks:
+        present[packed.keys[block] if chosen is None else packed.keys[block][chosen[block]]] = True
+    places = np.cumsum(present, dtype=np.int32)  # a table half as large is in the cache twice as often
+    places -= 1
+    for block in blocks:
+        numbers[block] = places.take(packed.keys[block])
+        if chosen is not None:
+            numbers[block][~chosen[block]] = -1
+    return numbers, int(places[-1]) + 1 if len(places) else 0
 
 
-def has_key(packed: PackedTuples, chosen: IntArray) -> BoolArray:
-    """Tell which tuples have one of the chosen keys."""
-    if packed.span <= _DENSE:
-        table = np.zeros(packed.span, dtype=np.bool_)
-        table[chosen] = True
-        return table.take(packed.keys)
-    return np.isin(packed.keys, chosen)
+def find_first(numbers: NDArray[Any], width: int) -> IntArray:
+    """Find the first row with each of the numbers below `width`: int[width], -1 where there is none.
+
+    >>> find_first(np.array([2, 0, 2]), 4).tolist()
+    [1, -1, 0, -1]
+    """
+    first = np.full(width, -1, dtype=np.int64)
+    for start in reversed(range(0, len(numbers), _BLOCK)):  # from the end, since of several assignments the last holds
+        block = numbers[start : start + _BLOCK]
+        first[block[::-1]] = np.arange(start, start + len(block))[::-1]
+    return first
+
+
+def match_tuples(columns: Sequence[Codes], chosen: Sequence[Codes], widths: Sequence[int]) -> BoolArray:
+    """Tell which rows of the columns equal one of the chosen tuples; columns and tuples have the same widths.
+
+    >>> match_tuples([np.array([0, 1, 1]), np.array([2, 0, 2])], [np.array([1]), np.array([2])], [2, 3])
+    array([False, False,  True])
+    """
+    rows, tuples = len(columns[0]), len(chosen[0])
+    span = math.prod(widths)
+    if span > LARGEST_SPAN:  # keys of several stages can be compared only where they are packed together
+        both = [np.concatenate([few.astype(many.dtype), many]) for few, many in zip(chosen, columns, strict=True)]
+        keys = pack_tuples(both, widths).keys
+        return np.isin(keys[tuples:], keys[:tuples])
+    keys = np.sort(pack_tuples(chosen, widths).keys)
+    table = np.zeros(span if span <= _DENSE else 0, dtype=np.bool_)
+    table[keys if len(table) else []] = True
+    found = np.zeros(rows, dtype=np.bool_)
+    for start in range(0, rows if tuples else 0, _BLOCK):  # keys of a block of rows stay in the processor's cache
+        block = slice(start, start + _BLOCK)
+        packed = pack_tuples([column[block] for column in columns], widths).keys
+        found[block] = table.take(packed) if len(table) else np.isin(packed, keys)
+    return found
 
 
 def mix_bits(numbers: NDArray[Any], salt: int) -> NDArray[np.uint64]:

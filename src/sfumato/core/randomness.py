@@ -29,12 +29,13 @@ class Randomness:
         """Uniform random words."""
         if self._seeded is not None:
             return self._seeded.integers(0, 2**64, size=count, dtype=np.uint64)
-        return np.frombuffer(bytearray(os.urandom(8 * count)), dtype=np.uint64)
+        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
     def permutation(self, count: int) -> NDArray[np.int64]:
         """A random order of ``count`` things: random words with the places in their low bits, sorted."""
         bits = np.uint64(max(count - 1, 1).bit_length())
-        keys = self.words(count) >> bits << bits
+        keys = self.words(count) >> bits
+        keys <<= bits
         keys |= np.arange(count, dtype=np.uint64)
         keys.sort()
         keys &= (np.uint64(1) << bits) - np.uint64(1)

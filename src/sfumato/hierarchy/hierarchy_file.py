@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.core.arrow import arrow_numbers, arrow_text, arrow_texts, numpy_numbers
+from sfumato.core.keys import find_first
 from sfumato.core.regular_file import read_regular_file
 from sfumato.errors import HierarchyError, OutputError, PolicyError, UnreadableFile, listing, quote, shorten
 from sfumato.hierarchy.hierarchy import MOST_LEVELS, ROOT, Branch, Hierarchy, Label, label_paths, refuse_values
@@ -71,7 +72,7 @@ class File:
         for level in range(codes.shape[1] - 1):
             _check_parents(texts, codes, level, lines.number, self.path.name)
         # A leaf that is listed twice has the same path both times by now.
-        once = _first_places(codes[:, 0], len(texts))[codes[:, 0]] == np.arange(len(codes))
+        once = find_first(codes[:, 0], len(texts))[codes[:, 0]] == np.arange(len(codes))
         for name, value in (
             ("digest", sha256(text.encode()).hexdigest()),
             ("texts", texts),
@@ -114,7 +115,7 @@ class File:
         domain = self._domain(nulls)
         if None in values and not (domain[:, 0] == _NULL_CODE).any():
             domain = np.vstack([domain, self._null_line()])
-        leaf_of = _first_places(domain[:, 0] + 1, len(self.texts) + 1)  # by the number of its text, NULL first
+        leaf_of = find_first(domain[:, 0] + 1, len(self.texts) + 1)  # by the number of its text, NULL first
         is_null = np.array([value is None for value in values], dtype=np.bool_)
         text_of = self._find_texts(values)
         place = np.where((text_of < 0) & ~is_null, -1, leaf_of[text_of + 1])
@@ -127,10 +128,10 @@ class File:
         matrix[:, 0] = np.arange(len(values))
         for level in range(1, bound.shape[1] - 1):
             codes = bound[:, level] + 1
-            first = _first_places(codes, len(self.texts) + 1)
+            first = find_first(codes, len(self.texts) + 1)
             used = np.flatnonzero(first >= 0)
             used = used[np.argsort(first[used])]
-            matrix[:, level] = _first_places(used, len(first))[codes]
+            matrix[:, level] = find_first(used, len(first))[codes]
             labels.append(self._texts_of(used - 1))
             under = np.bincount(domain[:, level] + 1, minlength=len(first))[used]
             loss.append((under - 1) / max(leaves - 1, 1))
@@ -157,7 +158,7 @@ class File:
         ambiguous = set()
         for level in range(domain.shape[1] - 1):
             # At one level a label has one parent, or the file was refused: any line that has it there will do.
-            line_of = _first_places(domain[:, level] + 1, len(self.texts) + 1)
+            line_of = find_first(domain[:, level] + 1, len(self.texts) + 1)
             lines = {text: int(line_of[code + 1]) for text, code in known.items() if code >= 0}
             there = {text: line for text, line in lines.items() if line >= 0}
             uppers = self._cells_of(domain[list(there.values()), level:])
@@ -211,17 +212,6 @@ class File:
     def _cells_of(self, codes: NDArray[np.int32]) -> tuple[tuple[Any, ...], ...]:
         """Write lines of numbers as lines of texts."""
         return tuple(zip(*(self._texts_of(codes[:, level]) for level in range(codes.shape[1])), strict=True))
-
-
-def _first_places(codes: NDArray[Any], width: int) -> IntArray:
-    """Find where each of `width` codes is first: int[width], -1 where it is nowhere.
-
-    >>> _first_places(np.array([2, 0, 2]), 4).tolist()
-    [1, -1, 0, -1]
-    """
-    first = np.full(width, -1, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several places the last one written stays
-    return first
 
 
 # Reading
@@ -365,7 +355,7 @@ def _number_cells(lines: FileLines) -> tuple[Any, NDArray[np.int32]]:
 def _check_parents(texts: Any, codes: NDArray[np.int32], level: int, number: IntArray, name: str) -> None:
     """Refuse a label with two parents; the first line that says otherwise than one before it is named."""
     label, parent = codes[:, level], codes[:, level + 1]
-    earlier = _first_places(label, len(texts))[label]
+    earlier = find_first(label, len(texts))[label]
     wrong = parent != parent[earlier]
     if wrong.any():
         line = int(wrong.argmax())

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, IntArray
-from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.core.keys import find_first, number_tuples, pack_tuples
 from sfumato.errors import DataError
 from sfumato.previous.linked_releases import InconsistencyRule, LinkedReleases
 
@@ -82,8 +82,7 @@ def _group_records(releases: LinkedReleases, place: int) -> RecordGroups:
     columns = [earlier.coded(name) for name in names]
     packed = pack_tuples([column.codes for column in columns], [column.width for column in columns])
     group, groups = number_tuples(packed)
-    first = np.empty(groups, dtype=np.int64)
-    first[group[::-1]] = np.arange(len(group))[::-1]  # written backwards, so that a group's first record stays
+    first = find_first(group, groups)
     labels = {
         column.name: releases.taxonomies[column.name].numbers(column.texts)[column.codes[first]] for column in columns
     }

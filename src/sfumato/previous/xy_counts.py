@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
-from sfumato.core.keys import count_keys, number_tuples, pack_tuples
+from sfumato.core.keys import count_keys, find_first, number_tuples, pack_tuples
 from sfumato.core.numbers import floor_times
 from sfumato.core.segments import expand_ranges
 from sfumato.encode import CodedColumn
@@ -469,8 +469,7 @@ def _number_values(codes: Sequence[Codes], widths: list[int], lines: int) -> tup
     if not codes or not lines:
         return np.zeros(lines, dtype=np.int64), 1, [np.zeros(1, dtype=np.int64) for _ in codes]
     numbers, count = number_tuples(pack_tuples(codes, widths))
-    first = np.empty(count, dtype=np.int64)
-    first[numbers[::-1]] = np.arange(lines)[::-1]  # written backwards, so that a value's first line stays
+    first = find_first(numbers, count)
     return numbers, count, [each[first] for each in codes]
 
 

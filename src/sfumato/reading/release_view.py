@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.core.arrays import Codes, IntArray
+from sfumato.core.arrays import BoolArray, Codes, IntArray
 from sfumato.core.classes import Histogram, count_values
-from sfumato.core.keys import mix_bits, number_tuples, pack_tuples
+from sfumato.core.keys import find_first, mix_bits, number_tuples, pack_tuples
 from sfumato.core.segments import run_starts
 from sfumato.encode import CodedColumn, EncodedTable, encode_column, value_totals
 from sfumato.errors import DataError, InputError, quote
@@ -80,8 +80,7 @@ class ReleaseView:
             class_of, classes = self._number_rows(list(columns), codes, widths)
             sizes = np.bincount(class_of, minlength=classes)
             bags = {name: _count_bag(self.columns[name], class_of) for name in sensitive}
-            line_of, first = class_of, np.empty(classes, dtype=np.int64)
-            first[class_of[::-1]] = np.arange(len(class_of))[::-1]  # of several assignments the last one holds
+            line_of, first = class_of, find_first(class_of, classes)
         else:
             class_of, sizes = self.class_of, np.bincount(self.class_of)
             bags = {name: self.bags[name] for name in sensitive}
@@ -242,30 +241,27 @@ def view_file(path: Path, columns: Sequence[str], policy: Policy | None, options
     return ReleaseView(str(path), manifest, None, coded, individual=individual)
 
 
-def view_recoding(
-    encoded: EncodedTable, recoding: Recoding, policy: Policy, plain: Mapping[str, CodedColumn] | None = None
-) -> ReleaseView:
+def view_recoding(encoded: EncodedTable, recoding: Recoding, policy: Policy) -> ReleaseView:
     """View a release before it is written: what its files will have, with rows in the order of the original.
 
-    `plain` are columns that are published as they are, where they are looked at.
+    Columns that are published as they are, which are not coded, are left out.
     """
     split = recoding.group is not None
-    rows = published_rows(recoding)
+    kept = recoding.published if recoding.group is None else recoding.group >= 0
+    rows = slice(None) if kept is None else kept
     entries = tuple(_role_entry(n, policy) if split else _recoded_entry(n, recoding, policy) for n in policy.columns)
     manifest = ReleaseManifest(Path(), policy.publish.form, (), None, entries, "")
     requirements = policy.document.get("privacy")
     k = promised_k(requirements if isinstance(requirements, list) else [])
     individual = None if encoded.individual is None else _select(encoded.individual, rows)
-    others = {name: _select(one, rows) for name, one in (plain or {}).items()}
     if split:
         tables = tables_from_recoding(encoded, recoding)
-        columns = {one.name: one for one in tables.quasi} | others
+        columns = {one.name: one for one in tables.quasi}
         return ReleaseView("release", manifest, k, columns, tables.class_of, tables.bags, individual)
-    labels = {name: CodedColumn(name, one.codes.take(rows), one.texts, None) for name, one in recoding.labels.items()}
+    labels = {name: CodedColumn(name, one.codes[rows], one.texts, None) for name, one in recoding.labels.items()}
     sensitive = {name: _select(one, rows) for name, one in encoded.sensitive.items()}
-    label_class = recoding.class_of if recoding.published is None else recoding.class_of.take(rows)
-    columns = labels | sensitive | others
-    return ReleaseView("release", manifest, k, columns, individual=individual, label_class=label_class)
+    label_class = recoding.class_of[rows]
+    return ReleaseView("release", manifest, k, labels | sensitive, individual=individual, label_class=label_class)
 
 
 def published_rows(recoding: Recoding) -> IntArray:
@@ -276,8 +272,8 @@ def published_rows(recoding: Recoding) -> IntArray:
     return np.arange(len(some)) if recoding.published is None else np.flatnonzero(recoding.published)
 
 
-def _select(column: CodedColumn, rows: IntArray) -> CodedColumn:
-    return replace(column, codes=column.codes.take(rows))
+def _select(column: CodedColumn, rows: BoolArray | slice) -> CodedColumn:
+    return replace(column, codes=column.codes[rows])
 
 
 def _count_bag(column: CodedColumn, class_of: IntArray) -> Histogram:

@@ -5,11 +5,10 @@ node is applied to the rows by look-up.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.core.keys import has_key, pack_tuples
+from sfumato.core.keys import match_tuples
 from sfumato.encode import EncodedTable
 from sfumato.policy import Policy
 from sfumato.recode.evaluation import Evaluation, Evaluator
@@ -54,14 +53,8 @@ def apply_node(encoded: EncodedTable, evaluator: Evaluator, node: Node, algorith
     labels = {attribute.name: labels_at(attribute, level) for attribute, level in zip(encoded.quasi, node, strict=True)}
     published = None
     if not passing.all():
-        # The labels of the failing classes and those of all rows are packed alike, so that keys can be compared.
         failing = grouped.labels(~passing)[: len(node)]
-        columns = [
-            np.concatenate([codes.astype(each.codes.dtype), each.codes])  # narrow, since there is one for every row
-            for codes, each in zip(failing, labels.values(), strict=True)
-        ]
-        packed = pack_tuples(columns, [len(each.texts) for each in labels.values()])
-        failing_keys, row_keys = np.split(packed.keys, [len(failing[0])])
-        published = ~has_key(replace(packed, keys=row_keys), failing_keys)
+        rows = [each.codes for each in labels.values()]
+        published = ~match_tuples(rows, failing, [len(each.texts) for each in labels.values()])
     levels = dict(zip(encoded.names, node, strict=True))
     return Recoding(algorithm, labels, published, grouped.classes.select(passing), levels)

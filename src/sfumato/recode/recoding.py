@@ -89,11 +89,8 @@ class Recoding:
         if self.group is not None:
             return self.group
         labels = list(self.labels.values())
-        rows = slice(None) if self.published is None else np.flatnonzero(self.published)
-        packed = pack_tuples([column.codes[rows] for column in labels], [len(column.texts) for column in labels])
-        class_of = np.full(len(labels[0].codes), -1)
-        class_of[rows] = number_tuples(packed)[0]
-        return class_of
+        packed = pack_tuples([column.codes for column in labels], [len(column.texts) for column in labels])
+        return number_tuples(packed, self.published)[0]
 
 
 def number_texts(texts: Sequence[str | None]) -> tuple[IntArray, IntArray]:

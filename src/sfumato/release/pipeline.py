@@ -73,13 +73,13 @@ def publish(
     with ThreadPoolExecutor(2) as pool:
         with timed(seconds, "read"):
             table = _read(data, path, rules)
+            digest = pool.submit(file_digest, table.path) if table.path else None
             repeated = pool.submit(find_repeated_identifiers, table, rules)
             encoded = encode(table, rules) if encoded is None else encoded
             check_person_names(rules, encoded.individual)
         with timed(seconds, "search"):
             number = len(table_layout(rules, table.arrow.column_names))
             draws = pool.submit(RandomDraws.for_tables, encoded, Randomness(rules.search.seed), number, key)
-            digest = pool.submit(file_digest, table.path) if table.path else None
             linked = _link(encoded, rules) if rules.linkage else None
             recoding = _recode(encoded, rules, linked, progress)
     with timed(seconds, "recode"):

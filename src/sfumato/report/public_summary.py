@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.core.arrays import IntArray
 from sfumato.core.classes import EquivalenceClasses, SensitiveDomain, count_values
-from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.core.keys import count_keys, number_tuples, pack_tuples
 from sfumato.models import LINKAGE, MODELS
 from sfumato.page.charts import bar
 from sfumato.page.html import (
@@ -95,10 +95,10 @@ def _count_groups(manifest: Manifest, tables: Mapping[str, Columns]) -> _Publish
     keyed = [manifest["class_id"]] if "class_id" in manifest else _columns_of_role(manifest, "quasi")
     columns = [first[column] for column in keyed]
     packed = pack_tuples([column.codes for column in columns], [len(column.values) for column in columns])
-    class_of = number_tuples(packed)[0]
     persons = _columns_of_role(manifest, "individual")
     if not persons:
-        return _PublishedGroups(EquivalenceClasses(np.bincount(class_of)), None)
+        return _PublishedGroups(EquivalenceClasses(count_keys(packed).counts), None)
+    class_of = number_tuples(packed)[0]
     pseudonyms = first[persons[0]]
     people = len(pseudonyms.values)
     domain = SensitiveDomain(("",) * people, np.bincount(pseudonyms.codes, minlength=people))

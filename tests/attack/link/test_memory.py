@@ -11,11 +11,17 @@ from sfumato.attack.known import SearchEffort, known, known_in_memory
 from sfumato.attack.link import link, link_in_memory
 from sfumato.datasets import hospital, hospital_policy
 from sfumato.policy import Policy, load
-from sfumato.release import prepare
+from sfumato.reading.release_view import ReleaseView, view_recoding
+from sfumato.release import Release, prepare
 
 Rules = Callable[..., dict[str, Any]]
 
 PEOPLE = 300
+
+
+def view(release: Release) -> ReleaseView:
+    """What the attacks see of a release in memory."""
+    return view_recoding(release.encoded, release.recoding, release.policy)
 
 
 def _policy(form: str) -> Policy:
@@ -34,7 +40,7 @@ def test_link(form: str, tmp_path: Path) -> None:
     release = prepare(rows, _policy(form))
     folder = release.save(tmp_path / "release")
     quasi = list(release.encoded.names)
-    inside = link_in_memory(release.encoded, release.recoding, release.policy)
+    inside = link_in_memory(release.encoded, release.recoding, view(release))
     outside = link(folder, rows, quasi)
     assert inside.in_release.average == pytest.approx(outside.in_release.average)
     assert inside.in_release.highest == outside.in_release.highest
@@ -53,7 +59,7 @@ def test_known(form: str, tmp_path: Path) -> None:
     rows = hospital(PEOPLE)
     release = prepare(rows, _policy(form))
     folder, effort = release.save(tmp_path / "release"), SearchEffort(targets=PEOPLE)
-    inside = known_in_memory(release.encoded, release.recoding, release.policy, effort=effort)
+    inside = known_in_memory(release.encoded, release.recoding, view(release), effort=effort)
     outside = known(folder, rows, effort=effort)
     assert [one.label for one in inside.series] == [one.label for one in outside.series]
     for one, other in zip(inside.series, outside.series, strict=True):
@@ -61,7 +67,7 @@ def test_known(form: str, tmp_path: Path) -> None:
         pairs = list(zip(one.points, other.points, strict=True))
         assert [left.chance for left, _ in pairs] == pytest.approx([right.chance for _, right in pairs])
         assert [left.only for left, _ in pairs] == pytest.approx([right.only for _, right in pairs])
-    quick = known_in_memory(release.encoded, release.recoding, release.policy)
+    quick = known_in_memory(release.encoded, release.recoding, view(release))
     assert quick.targets == 100
     assert quick.chart().count('class="line"') >= 2
     assert [one.success for one in quick.results()] == [one.points[-1].chance for one in quick.series]
@@ -73,10 +79,10 @@ def test_means(rules: Rules) -> None:
     columns = {"height": {"role": "quasi", "hierarchy": {"ranges": True}}, "illness": "sensitive"}
     document = rules(columns, k=3, algorithm={"name": "mondrian"}, publish={"ranges": "means"})
     release = prepare(table, load(document))
-    found = link_in_memory(release.encoded, release.recoding, release.policy)
+    found = link_in_memory(release.encoded, release.recoding, view(release))
     assert found.in_release.average == found.in_release.baseline == 1 / 12
     assert any("was left out" in note for note in found.notes)
-    by_values = known_in_memory(release.encoded, release.recoding, release.policy)
+    by_values = known_in_memory(release.encoded, release.recoding, view(release))
     assert [one.columns for one in by_values.series] == [("illness",)]
     assert any("height" in note for note in by_values.notes)
 
@@ -91,14 +97,14 @@ def test_persons_who_were_left_out_are_not_looked_up(rules: Rules) -> None:
         algorithm={"name": "optimal", "suppression": 0.4},
     )
     release = prepare(table, load(policy))
-    found = link_in_memory(release.encoded, release.recoding, release.policy)
+    found = link_in_memory(release.encoded, release.recoding, view(release))
     assert found.people == found.matched_people == release.rows
 
 
 def test_few_lines_and_many_are_counted_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether bags are opened line by line or multiplied as sparse matrices, the figures are the same."""
     release = prepare(hospital(300), hospital_policy())
-    found = link_in_memory(release.encoded, release.recoding, release.policy)
+    found = link_in_memory(release.encoded, release.recoding, view(release))
     monkeypatch.setattr("sfumato.attack.record_linkage._FEW", -1)
-    again = link_in_memory(release.encoded, release.recoding, release.policy)
+    again = link_in_memory(release.encoded, release.recoding, view(release))
     assert found.as_json() == again.as_json()
