@@ -24,6 +24,7 @@ from sfumato.ledger.entries import read_entries
 from sfumato.ledger.event_chain import Event
 from sfumato.policy import load
 from sfumato.publish.signing_key import SigningKey, read_signing_key
+from sfumato.release import folder as folders
 from sfumato.release import key_folder, prepare
 from sfumato.release.key_folder import KeyFolder, write_key_folder
 from sfumato.verifier import TrustedKey
@@ -127,6 +128,21 @@ def test_a_failed_write_leaves_no_key(
     with pytest.raises(OutputError, match="there is no space left on its disk"):
         write_key_folder(tmp_path / "keys")
     assert left(tmp_path) == before
+
+
+def test_a_disk_that_does_not_confirm_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys that are there although their disk did not confirm it are told of, with what to look after."""
+    original = folders.flush_to_disk
+
+    def fail(path: Path) -> None:
+        if path == tmp_path:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        original(path)
+
+    monkeypatch.setattr(folders, "flush_to_disk", fail)
+    (mishap,) = write_key_folder(tmp_path / "keys").mishaps
+    assert mishap.startswith("the keys are there, but its disk does not confirm that it keeps it")
+    assert left(tmp_path) == ["keys", "keys/private.pem", "keys/public.pem"]
 
 
 def test_a_place_that_cannot_be_written(runs: Runs, tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ def keys(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Make a pair of keys: a private one to sign releases with, and a public one for those who verify them."""
-    from sfumato.cli.printing import console_of, print_json
+    from sfumato.cli.printing import console_of, print_json, warn
     from sfumato.publish.signing_key import PASSPHRASE_VARIABLE
     from sfumato.release.key_folder import write_key_folder
 
     pair = write_key_folder(out)
+    for sentence in pair.mishaps:
+        warn(sentence)
     if as_json:
         content = {"private": str(pair.private), "public": str(pair.public), "fingerprint": pair.fingerprint}
         print_json(content | {"encrypted": pair.encrypted})

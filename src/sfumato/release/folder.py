@@ -236,7 +236,7 @@ def _appear(stage: Stage, *, force: bool) -> None:
             raise
         stage.mishaps.append(
             f"its disk does not confirm that it keeps it ({error.strerror or type(error).__name__}): see to the disk, "
-            f"and look with sfumato verify {stage.target} whether it is there after the next start of the machine"
+            f"and look whether {stage.target} is there and whole after the next start of the machine"
         )
 
 

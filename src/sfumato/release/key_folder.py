@@ -15,12 +15,16 @@ PRIVATE_KEY, PUBLIC_KEY = "private.pem", "public.pem"
 
 @dataclass(frozen=True)
 class KeyFolder:
-    """A pair of keys on disk: their files, the fingerprint, and whether the private one is encrypted."""
+    """A pair of keys on disk: their files, the fingerprint, and whether the private one is encrypted.
+
+    `mishaps` are what went wrong after the folder had appeared, a sentence each.
+    """
 
     private: Path
     public: Path
     fingerprint: str
     encrypted: bool
+    mishaps: tuple[str, ...] = ()
 
 
 def write_key_folder(folder: Path) -> KeyFolder:
@@ -40,7 +44,10 @@ def write_key_folder(folder: Path) -> KeyFolder:
         stage.path.chmod(0o700)
         _write_new(stage.path / PRIVATE_KEY, private, 0o600)
         _write_new(stage.path / PUBLIC_KEY, key.public_pem, 0o644)
-    return KeyFolder(folder / PRIVATE_KEY, folder / PUBLIC_KEY, key.fingerprint, encrypted=passphrase is not None)
+    mishaps = tuple(f"the keys are there, but {mishap}" for mishap in stage.mishaps)
+    return KeyFolder(
+        folder / PRIVATE_KEY, folder / PUBLIC_KEY, key.fingerprint, encrypted=passphrase is not None, mishaps=mishaps
+    )
 
 
 @contextmanager
