@@ -227,7 +227,14 @@ def test_broken_manifests(folder: Path, content: str) -> None:
             "nss.csv cannot be read: line 3 has a quote that is not closed, or text",
         ),
         ("nss.csv", b"age,class_id\n1,1\n\xff,2\n", "nss.csv cannot be read: it is not UTF-8; it was changed"),
-        ("nss.csv", b"age,class_id\n1,1\r2,2\n", "nss.csv cannot be read: it is damaged, or of another format"),
+        (  # an older DuckDB takes a carriage return for the end of a line, too
+            "nss.csv",
+            b"age,class_id\n1,1\r2,2\n",
+            (
+                "nss.csv cannot be read: it is damaged, or of another format",
+                "ss.csv has not as many lines of each class",
+            ),
+        ),
         (
             "nss.csv",
             b"age,class_id\n1,99999999999999999999999\n",
@@ -239,7 +246,7 @@ def test_broken_manifests(folder: Path, content: str) -> None:
         ("ss.csv", b"class_id,ill\n0,a\n0,a\n,a\n1,a\n", "ss.csv has not as many lines of each class as nss.csv"),
     ],
 )
-def test_changed_tables(folder: Path, file: str, content: bytes, sentence: str) -> None:
+def test_changed_tables(folder: Path, file: str, content: bytes, sentence: str | tuple[str, ...]) -> None:
     """A table that is not the one that was described is refused."""
     (folder / file).write_bytes(content)
     with pytest.raises(DataError) as refused:

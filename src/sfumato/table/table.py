@@ -121,8 +121,8 @@ def _is_publishable(kind: Any) -> bool:
 def _has_known_zone(kind: Any) -> bool:
     """Tell whether times of a type can be printed.
 
-    >>> [_has_known_zone(pa.timestamp("s", zone)) for zone in ("Europe/Zurich", "+01:00", None, "Mars/Base")]
-    [True, True, True, False]
+    >>> [_has_known_zone(pa.timestamp("s", zone)) for zone in ("Europe/Zurich", None, "Mars/Base")]
+    [True, True, False]
     """
     try:
         arrow_numbers(np.zeros(1, dtype=np.int64)).cast(kind).cast(pa.string())
