@@ -14,6 +14,8 @@ BIN := $(VENV)/bin
 # Debian splits Python's venv module off. Where we may, it is installed, and said so; SYSTEM=no touches no system.
 SYSTEM ?= yes
 INSTALL_VENV := test "$(SYSTEM)" = yes && test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "installing the system package python3-venv by apt-get, since Python's venv module is missing (SYSTEM=no leaves it to you)" && apt-get update -qq && apt-get install -y -qq python3-venv
+# The tests of PostgreSQL need a server. Where we may, it comes from the distribution; without one they are skipped.
+INSTALL_POSTGRES := test "$(SYSTEM)" = yes && test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "installing the system package postgresql by apt-get, for the tests that need a server (SYSTEM=no leaves them out)" && apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 # Bytecode is kept, inside of the environment and whatever the caller's shell says: the tests start sfumato hundreds of
 # times, and each would compile all that it imports.
@@ -43,6 +45,7 @@ check: lint ## lint and run the fast tests: before each commit, under three minu
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
 test: lint ## lint and run all tests, those of the documentation, of the papers and of kills included
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { $(INSTALL_POSTGRES); } || true
 	$(BIN)/python -m pytest -n $(JOBS)
 
 test-oldest: $(VENV)-oldest/.installed ## run the fast tests with the oldest versions that pyproject.toml allows

@@ -263,7 +263,7 @@ def test_a_byte_order_mark_is_no_error(example: Path) -> None:
         ('name = "optimal"', 'name = "condensation"', 29, "algorithm.name"),
         ('hierarchy = "suppress"', "hierarchy = { ranges = true }", 13, "columns.sex.hierarchy"),
         ('[publish]\nform = "generalized"', "[[previous]]", 34, "previous[0].format"),
-        ('source = "adult.csv"', 'source = "a.csv"\nquery = "select 1"', 4, "data.query"),
+        ('source = "adult.csv"', 'source = "a.db"\nquery = "select 1"\ntable = "t"', 4, "data.query"),
         ('"individual"', '"quasy"', 9, "columns.person.role"),
     ],
 )

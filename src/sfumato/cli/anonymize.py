@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def anonymize(
     policy: Annotated[Path, typer.Argument(help="The policy file (TOML).")],
-    data: Annotated[Path | None, typer.Option(help="The table, in place of the policy's [data] source.")] = None,
+    data: Annotated[
+        str | None, typer.Option(help="The table, or a database URL, in place of the policy's [data] source.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("release"),
     algorithm: Annotated[str | None, typer.Option(help="In place of the policy's [algorithm] name.")] = None,
     engine: Annotated[str, typer.Option(help="What counts and verifies; this version has duckdb.")] = "duckdb",
@@ -51,6 +53,10 @@ def anonymize(
     key = choose_signing_key(rules, sign)  # before anything else, so that a bad one costs nobody a search
     check_signing_key_apart(key, rules, out, rules.source.path)
     check_target(out, force=force)  # a key in there has been named by now
+    if rules.publish.to is not None:
+        from sfumato.publish.database_tables import check_target_tables
+
+        check_target_tables(rules, force=force)
     if ledger is None and (population is not None or name is not None):
         raise InputError("--population and --name are for a ledger; give --ledger, or leave them out")
     with progress(rules.recoder, quiet=as_json) as bar:
@@ -102,6 +108,8 @@ def show_release(release: "Release", folder: Path, warnings: list[str], *, as_js
         if release.signed_by:
             console.print(f"signed by {release.signed_by}", soft_wrap=True)
         console.print(f"publish  {folder / 'public'}", soft_wrap=True)
+        for database, table in _database_tables(release):
+            console.print(f"made     table {table} in {database}", soft_wrap=True)
         console.print(f"keep     {folder / 'private'} (open {folder / 'private' / 'report.html'})", soft_wrap=True)
     for sentence in (*warnings, *release.mishaps):
         warn(sentence)
@@ -134,7 +142,15 @@ def release_json(release: "Release", folder: Path) -> dict[str, Any]:
         content["persons"] = release.persons.as_json()
     if release.signed_by:
         content["signed_by"] = release.signed_by
+    if release.policy.publish.to is not None:
+        content["to"] = [{"database": database, "table": table} for database, table in _database_tables(release)]
     return content | {"seconds": seconds | {"total": round(sum(seconds.values()), 4)}}
+
+
+def _database_tables(release: "Release") -> list[tuple[str, str]]:
+    """List the tables that the release was put into, each with the name of its database."""
+    target = release.policy.publish.to
+    return [] if target is None else [(target.url.name, target.table_name(file)) for file in release.tables]
 
 
 def _cost_table(release: "Release") -> "Table":

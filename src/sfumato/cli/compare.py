@@ -24,7 +24,9 @@ def compare(
             "--set", help="A key and the values to try, as k=2,5,10 or algorithm.suppression=0,0.02; several times."
         ),
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="The table, in place of the policy's [data] source.")] = None,
+    data: Annotated[
+        str | None, typer.Option(help="The table, or a database URL, in place of the policy's [data] source.")
+    ] = None,
     risk: Annotated[str, typer.Option(help="The risk that front and knee go by: highest or average.")] = "highest",
     out: Annotated[
         Path | None,

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def dimensions(
     policy: Annotated[Path, typer.Argument(help="The policy file (TOML).")],
-    data: Annotated[Path | None, typer.Option(help="The table, in place of the policy's [data] source.")] = None,
+    data: Annotated[
+        str | None, typer.Option(help="The table, or a database URL, in place of the policy's [data] source.")
+    ] = None,
     k: Annotated[str | None, typer.Option(help="Values of k with commas, in place of the policy's.")] = None,
     algorithm: Annotated[str | None, typer.Option(help="In place of the policy's [algorithm] name.")] = None,
     order: Annotated[

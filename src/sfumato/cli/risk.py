@@ -27,7 +27,7 @@ _MOST_SETS = 8
 
 
 def risk(
-    data: Annotated[Path, typer.Argument(help="A raw or published table, or a release folder.")],
+    data: Annotated[str, typer.Argument(help="A raw or published table, a database URL, or a release folder.")],
     policy: Annotated[
         Path | None,
         typer.Option(help="A policy that says which columns are quasi-identifiers, and which names persons."),
@@ -68,18 +68,21 @@ def risk(
 
 
 def _measure(
-    data: Path, policy: Path | None, quasi: str | None, individual: str | None, k: int | None, options: "RiskOptions"
+    data: str, policy: Path | None, quasi: str | None, individual: str | None, k: int | None, options: "RiskOptions"
 ) -> "TableRisk":
     """Measure a release by its folder, or a table by a policy or by the names of its columns."""
+    from sfumato.policy.database_url import find_place
+    from sfumato.reading.release_reader import find_release_folder
     from sfumato.risk import risk_by_columns, risk_by_policy, risk_by_release
 
-    if data.is_dir():
+    place = find_place(data)
+    if isinstance(place, Path) and find_release_folder(place) == place:
         if policy or quasi or individual:
             raise InputError(
                 "a release folder names its quasi-identifiers and persons itself; leave --policy, --quasi and "
                 "--individual out, or name a table of its public part"
             )
-        return risk_by_release(data, k=k, asked=options)
+        return risk_by_release(place, k=k, asked=options)
     if (policy is None) == (quasi is None):
         raise InputError("give either --policy or --quasi a,b,c; only a release folder needs neither")
     if policy is not None:
@@ -87,9 +90,9 @@ def _measure(
             raise InputError("--individual goes with --quasi; a policy names its individual column itself")
         from sfumato.policy import load
 
-        return risk_by_policy(data, load(policy), k=k, asked=options)
+        return risk_by_policy(place, load(policy), k=k, asked=options)
     names = [name.strip() for name in str(quasi).split(",") if name.strip()]
-    return risk_by_columns(data, names, individual=individual, k=k, asked=options)
+    return risk_by_columns(place, names, individual=individual, k=k, asked=options)
 
 
 def _print(measured: "TableRisk") -> None:

@@ -18,7 +18,7 @@ _QUERIES, _DIMENSIONS, _SELECTIVITY, _SEED = 100, 4, 0.05, 1
 
 def utility(
     release: Annotated[Path, typer.Argument(help="The release folder.", metavar="RELEASE")],
-    original: Annotated[Path, typer.Option(help="The table that the release was made from.")],
+    original: Annotated[str, typer.Option(help="The table that the release was made from.")],
     policy: Annotated[Path | None, typer.Option(help="Its policy, where it has moved since.")] = None,
     queries: Annotated[
         int | None, typer.Option(help="Measure the error of so many random COUNT queries: 100; 0 for none.")

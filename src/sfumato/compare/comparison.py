@@ -294,10 +294,10 @@ class EncodingCache:
         start = time.perf_counter()
         if data is not None and not isinstance(data, str | Path):
             table = from_frame(data, policy)
-        elif policy.source.path is None:
+        elif policy.source.place is None:
             raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
-        else:  # without its file: neither its hash nor its identifiers are of interest here
-            table = replace(read_table(policy.source.path, policy), path=None)
+        else:  # without its place: neither its hash nor its identifiers are of interest here
+            table = replace(read_table(policy.source.place, policy), place=None)
         cache = cls(table, 0.0)
         cache.encoded(policy)
         return replace(cache, seconds=time.perf_counter() - start)

@@ -11,12 +11,15 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sfumato.compare.comparison import RunOutcome
 from sfumato.compare.output_files import check_file, write_file
 from sfumato.compare.settings import KeyPath, change_document, find_settings, plan_runs
 from sfumato.errors import InputError, OutputError
 from sfumato.policy import Policy, load
+from sfumato.policy.database_url import DatabaseUrl, is_url
+from sfumato.policy.options import fitting_options
 from sfumato.policy.policy import plain_tables, read_policy_file
 from sfumato.policy.toml_text import dotted_key, find_line, write_toml, write_value
 
@@ -24,7 +27,7 @@ _HIERARCHY_WORDS = ("suppress", "sets")
 _VALUE = re.compile(r"""=\s*("(?:\\.|[^"\\])*"|'[^']*'|[^\s,\]}#"']+)""")
 
 
-def chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: Path | None = None) -> str:
+def chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: str | Path | None = None) -> str:
     """Compose the policy file with the algorithm and the settings of an outcome, as it is to be at `target`.
 
     Comments stay where they are, as far as that can be had; relative paths are written from where `target` is. `data`
@@ -51,7 +54,7 @@ def chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: Path
     return text
 
 
-def write_chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: Path | None = None) -> None:
+def write_chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: str | Path | None = None) -> None:
     """Write the policy of an outcome to `target`."""
     write_file(target, chosen_policy(policy, outcome, target, data=data))
 
@@ -63,16 +66,15 @@ def check_policy_target(target: Path, policy: Path, *, force: bool) -> None:
     check_file(target, "--write", force=force)
 
 
-def _move_paths(document: Mapping[str, Any], old: Path, new: Path, data: Path | None) -> dict[str, Any]:
+def _move_paths(document: Mapping[str, Any], old: Path, new: Path, data: str | Path | None) -> dict[str, Any]:
     """Copy a document of the folder `old`, with its paths as they are written from the folder `new`."""
     moved: Any = deepcopy(dict(document))
     if old.resolve() != new.resolve():
         for table, key in _file_keys(moved):
-            if not Path(table[key]).is_absolute():
-                table[key] = _relative_path(old / table[key], new)
+            table[key] = _move_path(table[key], old, new)
     if data is not None:
-        source = str(data) if data.is_absolute() else _relative_path(data, new)
-        moved["data"] = {**moved.get("data", {}), "source": source}
+        options = fitting_options(moved.get("data", {}), data)
+        moved["data"] = {**options, "source": _move_path(str(data), Path(), new)}
     return dict(moved)
 
 
@@ -80,12 +82,27 @@ def _file_keys(document: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
     """List every key that names a file, with the table it is in."""
     columns = list(document["columns"].values())
     hierarchies = [column for column in columns if isinstance(column.get("hierarchy"), str)]
-    keys = [(document.get("data", {}), "source"), (document.get("publish", {}), "sign")]
+    publish = document.get("publish", {})
+    keys = [(document.get("data", {}), "source"), (publish, "sign"), (publish.get("to", {}), "url")]
     keys += [(column, "key") for column in columns]
     keys += [(column, "hierarchy") for column in hierarchies if column["hierarchy"] not in _HIERARCHY_WORDS]
     keys += [(requirement, "costs") for requirement in document["privacy"]]
     keys += [(release, "table") for release in document.get("previous", [])]
     return [(table, key) for table, key in keys if key in table]
+
+
+def _move_path(text: str, old: Path, new: Path) -> str:
+    """Write a path of the folder `old` as it is from the folder `new`; of URLs only those of files have one.
+
+    >>> _move_path("sqlite:///a.db", Path("one"), Path("two")), _move_path("mysql://host/a", Path("one"), Path("two"))
+    ('sqlite:///../one/a.db', 'mysql://host/a')
+    """
+    if not is_url(text):
+        return text if Path(text).is_absolute() else _relative_path(old / text, new)
+    url = DatabaseUrl.read(text, folder=Path())
+    if url.file is None or url.file.is_absolute():
+        return text
+    return f"{url.kind}:///{quote(_relative_path(old / url.file, new))}"
 
 
 def _relative_path(path: Path, folder: Path) -> str:

@@ -23,6 +23,8 @@ from sfumato.policy.options import (
     AlgorithmOptions,
     DataSource,
     PublishOptions,
+    check_target_apart,
+    fitting_options,
     read_algorithm_options,
     read_data_source,
     read_publish_options,
@@ -97,6 +99,7 @@ class Policy:
         )
 
     def __post_init__(self) -> None:
+        check_target_apart(self.source, self.publish.to)
         check_columns(self.columns)
         check_levels(self.columns, self.recoder)
         check_models(self.columns, self.requirements, self.document.get("privacy"))
@@ -169,8 +172,13 @@ class Policy:
         seed: int | None = None,
         sign: str | Path | None = None,
     ) -> Self:
-        """Replace what the command line overrides; a relative `source` or `sign` starts where the program runs."""
+        """Replace what the command line overrides; a relative `source` or `sign` starts where the program runs.
+
+        With another `source`, keys of [data] that are of another kind of table go: a query, for one that is a file.
+        """
         document = _override(self.document, "data", source=source)
+        if source is not None:
+            document["data"] = fitting_options(require_table(document["data"], "data"), source)
         document = _override(document, "publish", sign=sign)
         document = _override(document, "algorithm", name=algorithm, seed=seed)
         # Paths of the policy itself started at its own folder, so they are not read a second time.
@@ -178,7 +186,7 @@ class Policy:
             self,
             source=self.source if source is None else read_data_source(document["data"], folder=Path()),
             search=read_algorithm_options(document.get("algorithm", {})),
-            publish=self.publish if sign is None else read_publish_options(document["publish"]),
+            publish=self.publish if sign is None else dataclasses.replace(self.publish, sign=Path(sign)),
             document=document,
         )
 

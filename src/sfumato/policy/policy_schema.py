@@ -2,7 +2,8 @@
 
 from sfumato import hierarchy, models
 from sfumato.policy.columns import Role
-from sfumato.policy.options import ALGORITHMS, FORMATS, FORMS, METRICS, RANGES, SCORES, SENSITIVE_TABLES
+from sfumato.policy.database_url import DATABASE_FILES, SERVERS
+from sfumato.policy.options import ALGORITHMS, FORMATS, FORMS, METRICS, RANGES, SCORES, SENSITIVE_TABLES, TARGETS
 
 JsonSchema = dict[str, object]
 
@@ -45,12 +46,27 @@ def schema() -> JsonSchema:
 
 
 def _data() -> JsonSchema:
-    source = "The file of rows, relative to the policy file; left out, the caller hands the table in."
+    source = "The table: a file, a folder of Parquet files or a pattern, relative to the policy file, or the URL of a "
+    source += "database without its password; left out, the caller hands the table in."
+    kinds = "|".join(("postgres", "mariadb", *SERVERS, *DATABASE_FILES))
+    no_other = f"^(?![A-Za-z][A-Za-z0-9+.-]+://)|^({kinds})://"
     properties: JsonSchema = {
-        "source": _text(source, minLength=1, **{"not": {"pattern": "://"}}),
+        "source": _text(source, minLength=1, pattern=no_other, **{"not": {"pattern": _PASSWORD}}),
+        "query": _text("What is read of a database: a SELECT.", pattern="\\S"),
+        "table": _text("The table or view that is read of a database, in place of a query.", pattern="\\S"),
+        "sheet": _text("The sheet that is read of a workbook; left out, the first.", pattern="\\S"),
         **_file_options("an empty cell without quotes", "UTF-8", {"default": [""]}, {"default": "utf-8"}),
     }
-    return _table("Where the rows come from and how they are read.", properties)
+    is_server = {"properties": {"source": {"pattern": f"^({'|'.join(('postgres', 'mariadb', *SERVERS))})://"}}}
+    asked: JsonSchema = {
+        "not": {"required": ["query", "table"]},
+        "if": {**is_server, "required": ["source"]},
+        "then": {"anyOf": [{"required": ["query"]}, {"required": ["table"]}]},
+    }
+    return _table("Where the rows come from and how they are read.", properties) | asked
+
+
+_PASSWORD = "^[^/?#]*//[^/?#@]*:[^/?#]*@|[?&](password|passwd|pwd|sslpassword)="  # noqa: S105 - a pattern of one
 
 
 def _file_options(null: str, encoding: str, null_default: JsonSchema, encoding_default: JsonSchema) -> JsonSchema:
@@ -149,8 +165,20 @@ def _publish() -> JsonSchema:
         "ranges": _choice("What is published of columns with ranges.", RANGES),
         "ss": _choice(ss, SENSITIVE_TABLES),
         "sign": _text("The file of the private key that the release is signed with; left out, none.", minLength=1),
+        "to": _target(),
     }
     return _table("What the release looks like.", properties)
+
+
+def _target() -> JsonSchema:
+    """Describe the table of a database that a release is put into."""
+    url = f"The database, as {', '.join(f'{name}://' for name in TARGETS)}, without its password."
+    properties: JsonSchema = {
+        "url": _text(url, pattern=f"^({'|'.join(('postgres', *TARGETS))})://", **{"not": {"pattern": _PASSWORD}}),
+        "table": _text("The table that is made there, with its schema before a point.", pattern="\\S"),
+    }
+    about = "A table of a database that the release is put into besides; it appears with the folder."
+    return {**_table(about, properties), "required": ["url", "table"]}
 
 
 def _table(description: str, properties: JsonSchema) -> JsonSchema:

@@ -5,7 +5,7 @@ import io
 import os
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ from sfumato.errors import DataError, SfumatoError
 from sfumato.hierarchy import parse
 from sfumato.page.wording import percent, plural
 from sfumato.policy import Role
+from sfumato.policy.database_url import DatabaseUrl, find_place
 from sfumato.policy.toml_text import write_key, write_table, write_value
 from sfumato.profile.column_facts import ColumnFacts, ColumnKind
 from sfumato.profile.presets import Preset, find_preset
@@ -32,14 +33,22 @@ from sfumato.profile.table_profile import TableProfile, profile_table
 
 
 def propose(
-    path: str | os.PathLike[str], preset: str | None = None, *, policy: str | os.PathLike[str] = "policy.toml"
+    path: str | os.PathLike[str],
+    preset: str | None = None,
+    *,
+    policy: str | os.PathLike[str] = "policy.toml",
+    chosen: Mapping[str, str] | None = None,
 ) -> "Proposal":
     """Profile a table and propose a policy for it; `policy` is where it is to stand, which its paths start from.
+
+    `path` may be the URL of a database, too; `chosen` has the `query` or `table` that is read of it, or the `sheet` of
+    a workbook.
 
     Raises a DataError where the file cannot be read or has nothing to publish, and Infeasible where the preset asks for
     more people than the table has.
     """
-    rule, profile, target = find_preset(preset), profile_table(Path(path)), Path(policy)
+    place = find_place(path if isinstance(path, str) else Path(path))
+    rule, profile, target = find_preset(preset), profile_table(place, chosen), Path(policy)
     guesses = _decide_roles(profile, rule)
     k, nulls = choose_k(rule, count_people(profile, guesses)[1]), ("", *profile.null)
     hierarchies = {
@@ -52,7 +61,7 @@ def propose(
         for facts in profile.columns
     )
     quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
-    source = os.path.relpath(Path(path).resolve(), target.resolve().parent)
+    source = place.text if isinstance(place, DatabaseUrl) else os.path.relpath(place.resolve(), target.resolve().parent)
     requirements = propose_requirements(profile, guesses, rule)
     draft = PolicyDraft(profile, rule, columns, requirements, source, profile.count_unique(quasi))
     contents = {
@@ -89,6 +98,7 @@ class Proposal:
             "privacy": [requirement.content for requirement in self.draft.requirements],
             "unique_rows": self.draft.unique,
             "decisions": self.decisions,
+            "warnings": list(self.draft.profile.table.warnings),
         }
 
 

@@ -74,6 +74,8 @@ def guess_role(facts: ColumnFacts) -> RoleGuess:
         return RoleGuess(Role.IDENTIFIER, "its type cannot be published; left out", check=True)
     if facts.kind is ColumnKind.EMPTY:
         return RoleGuess(Role.IDENTIFIER, "it has no value; left out")
+    if _counts_rows(facts):
+        return RoleGuess(Role.IDENTIFIER, "it has no name in the table and only counts the rows; left out")
     by_name, by_format = _guess_by_name(facts), _guess_by_format(facts)
     for guess in (by_name, by_format):
         if guess is not None and guess.role is Role.IDENTIFIER:
@@ -170,6 +172,9 @@ _MANY_ROWS = 20
 _REPEATED = 1.05
 """Rows for each value from which on a column of persons is one with several rows per person."""
 
+_UNNAMED = re.compile(r"column \d+_*|Unnamed: \d+")
+"""What the reader, and pandas, call a column that has no name."""
+
 _KEY_WORDS = {"id", "number", "no", "nr", "num", "key", "nummer", "numero", "uid", "pk", "identifier", "identifiant"}
 """Names of columns that say nothing but that they number something."""
 
@@ -196,6 +201,14 @@ def _names_rows(facts: ColumnFacts) -> bool:
 def _is_key(facts: ColumnFacts) -> bool:
     """Tell whether a column is called a key and its values are many, as persons are, not few, as departments are."""
     return facts.values.distinct**2 >= facts.values.present and _KEY_WORDS.issuperset(split_name(facts.name))
+
+
+def _counts_rows(facts: ColumnFacts) -> bool:
+    """Tell whether a column without a name in its file has 0, 1, 2 and on, or 1, 2, 3, a number for each row."""
+    numbers, values = facts.type.numbers, facts.values
+    if numbers is None or not numbers.whole or not _UNNAMED.fullmatch(facts.name):
+        return False
+    return values.distinct == values.rows and numbers.low in {0, 1} and numbers.high - numbers.low + 1 == values.rows
 
 
 def _is_sequence(facts: ColumnFacts) -> bool:

@@ -27,7 +27,7 @@ def write(proposal: Proposal, path: Path, *, force: bool = False) -> list[Path]:
 
     Nothing is overwritten unless `force` says so, and even then only a policy, and a folder of CSV files.
     """
-    check_destination(path, force=force, source=proposal.draft.profile.path)
+    check_destination(path, force=force, source=proposal.draft.profile.table.path)
     try:
         with _stage(path) as stage:
             (stage / _FILES).mkdir(mode=0o700)  # it holds values of the table

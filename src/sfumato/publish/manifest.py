@@ -117,7 +117,7 @@ def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) 
     }
     if chosen_labels:
         content["chosen_labels"] = [asdict(labels) for labels in chosen_labels]
-    if policy.publish.format == "csv":
+    if policy.publish.format != "parquet":
         content["csv"] = {"null": written_null(policy), "guard": GUARD}
     content["files"] = {
         file.path.name: {"sha256": file.sha256, "bytes": file.path.stat().st_size} for file in files.values()

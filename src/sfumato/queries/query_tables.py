@@ -6,6 +6,8 @@ into ``raw``, the different cells of each column are numbered and given values, 
 """
 
 import csv
+import gzip
+import zlib
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import TextIOWrapper
@@ -30,7 +32,7 @@ _MOST_NAMES = 20
 _LINE_SIZE, _LONG_LINE_SIZE = 2_000_000, 200_000_000
 _CSV_OPTIONS = (
     "delim = ',', quote = '\"', escape = '\"', allow_quoted_nulls = false, strict_mode = true, null_padding = false, "
-    "header = true, new_line = '\\n', auto_detect = false, compression = 'none', hive_partitioning = false"
+    "header = true, new_line = '\\n', auto_detect = false, hive_partitioning = false"
 )
 
 _CODE_TYPES = {"UTINYINT": 1 << 8, "USMALLINT": 1 << 16, "UINTEGER": 1 << 32}
@@ -223,7 +225,7 @@ class _RawTable:
 
 def _read_raw(connection: Any, path: Path, is_wanted: Callable[[str], bool], *, null: str) -> _RawTable:
     """Read the columns that are wanted of a CSV or Parquet file into ``raw``, as ``r`` and their places."""
-    is_csv = path.suffix == ".csv"
+    is_csv = path.suffix != ".parquet"
     names = _csv_header(path) if is_csv else _parquet_names(path)
     wanted = {name: f"r{place}" for place, name in enumerate(names) if is_wanted(name)}
     file, cells = quote_text(escape_pattern(path)), [f"r{place}" for place in range(len(names))]
@@ -232,7 +234,8 @@ def _read_raw(connection: Any, path: Path, is_wanted: Callable[[str], bool], *, 
         source = f"read_parquet({file}, hive_partitioning = false)"
         if is_csv:
             columns = ", ".join(f"{cell}: 'VARCHAR'" for cell in cells)
-            options = f"{_CSV_OPTIONS}, nullstr = {quote_text(null)}, columns = {{{columns}}}"
+            packed = "gzip" if path.suffix == ".gz" else "none"
+            options = f"{_CSV_OPTIONS}, compression = '{packed}', nullstr = {quote_text(null)}, columns = {{{columns}}}"
             source = f"read_csv({file}, {options}, max_line_size = {line_size})"
         what = ", ".join(wanted.values()) or "NULL AS nothing"
         return f"CREATE TABLE raw AS SELECT {what} FROM {source} AS f({', '.join(cells)})"
@@ -252,10 +255,13 @@ def _read_raw(connection: Any, path: Path, is_wanted: Callable[[str], bool], *, 
 def _csv_header(path: Path) -> tuple[str, ...]:
     """Read the first record by Python's own reader: it may have line breaks."""
     try:
-        with TextIOWrapper(open_table_file(path), encoding="utf-8", newline="") as file:
+        with (
+            open_table_file(path) as raw,
+            TextIOWrapper(gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw, "utf-8", newline="") as file,
+        ):
             lines = iter(lambda: file.readline(_LONG_LINE_SIZE), "")
             first = next(csv.reader(lines, strict=True), None)
-    except csv.Error:
+    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{path.name} cannot be read: its header is not as CSV is written; it was changed") from None
     if not first:
         raise DataError(f"{path.name} is empty; it was changed after publication")

@@ -21,7 +21,8 @@ AUDIT = "audit.json"
 ONE_TABLE, TWO_TABLES = ("generalized",), ("lossy-join", "anatomy")
 """The forms of publication in one table, and in several."""
 
-_SUFFIXES = frozenset({".csv", ".parquet"})
+_SUFFIXES = (".csv", ".csv.gz", ".parquet")
+_NOT_CSV = ".parquet"
 _CHANGED = "it was changed after publication, or is of another version"
 
 
@@ -59,7 +60,7 @@ class ReleaseManifest:
         """Give the checked keys that a reader of the tables needs, in the form of the JSON file."""
         first, *others = self.tables
         tables = {"nss": first, "ss": others, "class_id": self.class_id} if self.is_split else {"table": first}
-        csv = {"csv": {"null": self.null}} if first.endswith(".csv") else {}
+        csv = {} if first.endswith(_NOT_CSV) else {"csv": {"null": self.null}}
         return {**tables, **csv, "columns": [{"role": "plain", **entry} for entry in self.columns]}
 
 
@@ -99,9 +100,15 @@ def read_manifest(folder: str | Path) -> ReleaseManifest:
 def find_release_folder(path: Path) -> Path | None:
     """Find the folder of a release, given it or its first table; ``None`` for any other file."""
     if path.is_dir():
-        return path
+        return None if _holds_parquet_files(path) else path
     beside = path.is_file() and (path.parent / MANIFEST).is_file()
-    return path.parent if beside and path.stem in {"table", "nss"} else None
+    return path.parent if beside and path.name.partition(".")[0] in {"table", "nss"} else None
+
+
+def _holds_parquet_files(folder: Path) -> bool:
+    """Tell whether a folder is a table of several files, and no release."""
+    is_release = (folder / MANIFEST).exists() or (folder / "public").exists()
+    return not is_release and any(path.suffix == ".parquet" for path in folder.iterdir())
 
 
 def read_audited_policy(manifest: ReleaseManifest) -> Mapping[str, Any]:
@@ -158,7 +165,7 @@ def _check_file(public: Path, name: str) -> None:
         raise DataError(f"manifest.json names {quote(name)}, which is not a file of the release")
     if not os.path.isfile(path):  # noqa: PTH113 - never raises, whatever a name is
         raise DataError(f"{shorten(name)} is missing from the release")
-    if path.suffix not in _SUFFIXES:
+    if not name.endswith(_SUFFIXES):
         raise DataError(f"{name} is no table that this version can read; it reads CSV and Parquet")
 
 

@@ -21,6 +21,7 @@ from sfumato.hierarchy import Ranges
 from sfumato.hierarchy.open_ended import write_set
 from sfumato.labels.data_dictionary import Entry, entry_from_policy
 from sfumato.policy import Policy, Role
+from sfumato.policy.database_url import TablePlace
 from sfumato.reading.outside_table import (
     ReadOptions,
     check_column_names,
@@ -218,7 +219,7 @@ def view_folder(folder: Path, others: Sequence[str] = ()) -> ReleaseView:
     return replace(view, class_of=tables.class_of, bags=tables.bags)
 
 
-def view_file(path: Path, columns: Sequence[str], policy: Policy | None, options: ReadOptions) -> ReleaseView:
+def view_file(path: TablePlace, columns: Sequence[str], policy: Policy | None, options: ReadOptions) -> ReleaseView:
     """Read columns of a file, raw or published by somebody; the hierarchies of a policy say what labels cover.
 
     Without a policy a label is a value, and ``*`` covers all values.
@@ -236,7 +237,9 @@ def view_file(path: Path, columns: Sequence[str], policy: Policy | None, options
             entries.append({**_role_entry(name, policy), **entry_from_policy(policy, name, coded[name].texts)})
         else:
             entries.append(_role_entry(name, policy))
-    manifest = ReleaseManifest(path.parent, "file", (path.name,), None, tuple(entries), "")
+    manifest = ReleaseManifest(
+        path.parent if isinstance(path, Path) else Path(), "file", (path.name,), None, tuple(entries), ""
+    )
     individual = encode_column(table, pseudonym) if pseudonym else None
     return ReleaseView(str(path), manifest, None, coded, individual=individual)
 

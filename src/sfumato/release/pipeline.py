@@ -13,6 +13,7 @@ from sfumato.core.randomness import Randomness
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import PolicyError
 from sfumato.policy import Policy, load
+from sfumato.policy.database_url import TablePlace, find_place
 from sfumato.publish.pseudonyms import check_person_names, read_key
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import RandomDraws, publish_tables, table_layout
@@ -35,9 +36,9 @@ def anonymize(
 ) -> Release:
     """Make a release of a table under a policy.
 
-    `data` is a pandas or polars frame, an Arrow table, a DuckDB relation, a path, or ``None`` for the policy's
-    own source. Raises `Infeasible` where no release can meet the policy, an `InputError` where something is wrong
-    with the table, the policy or a hierarchy; returns nothing that the verifier has not passed.
+    `data` is a pandas or polars frame, an Arrow table, a DuckDB relation, a path, the URL of a database, or ``None``
+    for the policy's own source. Raises `Infeasible` where no release can meet the policy, an `InputError` where
+    something is wrong with the table, the policy or a hierarchy; returns nothing that the verifier has not passed.
     """
     publication = publish(data, policy, progress=progress)
     return Release(publication, verify_publication(publication))
@@ -66,13 +67,14 @@ def publish(
     `data` may be a `Table`, too, and `encoded` the same encoded under this policy: for those who make many releases.
     """
     rules = load(policy)
-    path = _data_path(data, rules)
+    place = _data_place(data, rules)
+    path = place if isinstance(place, Path) else None
     key = read_key(rules, path)  # first of all, so that a bad one costs nobody a search
     seconds: dict[str, float] = {}
     # identifiers are counted, rows are shuffled and the input is hashed by the way: they need no lock of Python's
     with ThreadPoolExecutor(2) as pool:
         with timed(seconds, "read"):
-            table = _read(data, path, rules)
+            table = _read(data, place, rules)
             digest = pool.submit(file_digest, table.path) if table.path else None
             repeated = pool.submit(find_repeated_identifiers, table, rules)
             encoded = encode(table, rules) if encoded is None else encoded
@@ -97,18 +99,18 @@ def publish(
     )
 
 
-def _data_path(data: Any, policy: Policy) -> Path | None:
-    """The file that the rows come from; none where the caller hands them in."""
+def _data_place(data: Any, policy: Policy) -> TablePlace | None:
+    """The file or the database that the rows come from; none where the caller hands them in."""
     if data is None:
-        return policy.source.path
-    return Path(data) if isinstance(data, str | Path) else None
+        return policy.source.place
+    return find_place(data) if isinstance(data, str | Path) else None
 
 
-def _read(data: Any, path: Path | None, policy: Policy) -> Table:
+def _read(data: Any, place: TablePlace | None, policy: Policy) -> Table:
     if isinstance(data, Table):
         return data
-    if path is not None:
-        return read_table(path, policy)
+    if place is not None:
+        return read_table(place, policy)
     if data is None:
         raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
     return from_frame(data, policy)

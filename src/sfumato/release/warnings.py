@@ -26,6 +26,7 @@ _COUNT_PERSONS = frozenset(
 def release_warnings(publication: Publication, persons: PersonRisk | None) -> list[str]:
     """All warnings; each is said once. `persons` is the risk by person, where a column names persons."""
     return [
+        *publication.source.warnings,
         *_two_tables(publication),
         *_repeated_identifiers(publication),
         *(() if persons is None else _several_rows(publication, persons)),

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.policy import Policy
 from sfumato.publish import manifest
+from sfumato.publish.database_tables import pending_tables
 from sfumato.publish.pseudonyms import check_key_apart
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable
@@ -17,7 +19,7 @@ from sfumato.reading.release_reader import MANIFEST
 from sfumato.release.audit import audit_findings, draft_audit
 from sfumato.release.folder import Stage, flush_to_disk, staged
 from sfumato.release.timing import timed
-from sfumato.release.verification import require_passed
+from sfumato.release.verification import require_passed, verify_publication
 from sfumato.release.warnings import release_warnings
 from sfumato.report.assessment import Assessment
 from sfumato.table.files import file_digest
@@ -47,12 +49,12 @@ def write_release(
 
     Raises:
         NotVerified: the verifier does not pass what was written.
-        OutputError: the folder exists, or cannot be written.
+        OutputError: the folder, or a table in the policy's database, exists or cannot be written.
     """
     publication = assessment.publication
     check_key_apart(publication.policy, target)
     check_signing_key_apart(key, publication.policy, target, publication.source.path)
-    with staged(target, force=force) as hidden, ThreadPoolExecutor(2) as pool:
+    with ExitStack() as databases, staged(target, force=force) as hidden, ThreadPoolExecutor(2) as pool:
         stage = hidden.path
         # attacks are tried and figures worked out by the way: writing and verifying leave a processor idle
         measuring = pool.submit(_attacks_and_figures, assessment)
@@ -87,6 +89,13 @@ def write_release(
         verdict = require_passed(verify_accounts(stage, verdict, key=trusted))
         for flushed in flushing:
             flushed.result()
+        if publication.policy.publish.to is not None:
+            with timed(seconds, "write"):
+                commit = databases.enter_context(
+                    pending_tables(publication.policy.publish.to, publication.tables, force=force)
+                )
+                verify_publication(publication)  # which is what the database holds, cell by cell
+                hidden.last_steps.append(commit)
         before(hidden)
     return verdict, attacks
 
@@ -100,7 +109,8 @@ def write_table(table: PublishedTable, path: Path, policy: Policy) -> manifest.W
         return manifest.WrittenTable(path, file_digest(path))
     from sfumato.publish.csv_writer import write_csv  # noqa: PLC0415 - only for CSV
 
-    digest = write_csv(table, path := path.with_name(f"{path.name}.csv"), null=manifest.written_null(policy))
+    path = path.with_name(f"{path.name}.{policy.publish.format}")
+    digest = write_csv(table, path, null=manifest.written_null(policy))
     return manifest.WrittenTable(path, digest)
 
 

@@ -61,7 +61,7 @@ def private_report(assessment: Assessment, verdict: Verdict, attacks: Attacks) -
 def _opening(assessment: Assessment, verdict: Verdict, before: ProsecutorRisk) -> Markup:
     """Title, warnings and the figures a decision turns on."""
     publication = assessment.publication
-    source, seed = publication.policy.source.path, publication.policy.search.seed
+    source, seed = publication.policy.source.place, publication.policy.search.seed
     title = tag("h1", "Release report", *([tag("small", source.name)] if source else []))
     private = note(tag("strong", "Private."), " For the data holder only: it tells of rows that are not published.")
     alert: list[Markup] = []

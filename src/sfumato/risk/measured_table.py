@@ -16,6 +16,7 @@ from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn, encode_column
 from sfumato.errors import DataError, InputError, quote
 from sfumato.policy import Policy
+from sfumato.policy.database_url import TablePlace
 from sfumato.reading.outside_table import ReadOptions, check_column_names, outside_column_names, read_outside_table
 from sfumato.reading.release_view import ReleaseLines, view_file, view_folder
 from sfumato.risk.person_risk import required_k
@@ -133,7 +134,7 @@ def count_persons(class_of: IntArray, person: IntArray | None) -> EquivalenceCla
 # Where tables come from
 
 
-def read_by_policy(path: Path, policy: Policy) -> MeasuredTable:
+def read_by_policy(path: TablePlace, policy: Policy) -> MeasuredTable:
     """Read a file over a policy's quasi-identifiers; the individual column may be missing, if somebody left it out."""
     data = policy.document.get("data")
     options = {key: value for key, value in data.items() if key != "source"} if isinstance(data, dict) else {}
@@ -151,7 +152,7 @@ def read_by_policy(path: Path, policy: Policy) -> MeasuredTable:
     )
 
 
-def read_by_columns(path: Path, quasi: Sequence[str], individual: str | None) -> MeasuredTable:
+def read_by_columns(path: TablePlace, quasi: Sequence[str], individual: str | None) -> MeasuredTable:
     """Read a file over the named columns."""
     names = tuple(dict.fromkeys(quasi))
     if not names:
@@ -189,7 +190,7 @@ def read_release(folder: Path) -> MeasuredTable:
 
 
 def _read_columns(
-    path: Path, quasi: Sequence[str], individual: str | None, options: ReadOptions, *, needed: Sequence[str] = ()
+    path: TablePlace, quasi: Sequence[str], individual: str | None, options: ReadOptions, *, needed: Sequence[str] = ()
 ) -> tuple[tuple[CodedColumn, ...], IntArray | None]:
     """Read the quasi-identifiers of a file as codes, and the person of each row if the file has that column."""
     names = outside_column_names(path, options)

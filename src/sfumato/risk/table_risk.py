@@ -11,6 +11,7 @@ from sfumato.core.arrays import IntArray
 from sfumato.core.keys import pack_tuples
 from sfumato.errors import DataError, InputError
 from sfumato.policy import Policy
+from sfumato.policy.database_url import TablePlace
 from sfumato.risk.adversaries import (
     ESTIMATED,
     TABLE,
@@ -116,7 +117,9 @@ class TableRisk:
         return plain | self.adversaries.as_json() | optional
 
 
-def risk_by_policy(path: Path, policy: Policy, *, k: int | None = None, asked: RiskOptions = _DEFAULTS) -> TableRisk:
+def risk_by_policy(
+    path: TablePlace, policy: Policy, *, k: int | None = None, asked: RiskOptions = _DEFAULTS
+) -> TableRisk:
     """Measure the risk over a policy's quasi-identifiers; by persons where it names an individual column.
 
     `k` is the policy's largest unless it is given, and a common one where the policy has none. The individual column
@@ -131,7 +134,7 @@ def risk_by_policy(path: Path, policy: Policy, *, k: int | None = None, asked: R
 
 
 def risk_by_columns(
-    path: Path,
+    path: TablePlace,
     quasi: Sequence[str],
     *,
     individual: str | None = None,

@@ -22,7 +22,7 @@ _FIGURES = (
 
 def definetti(
     release: Annotated[Path, typer.Argument(help="The release folder, of two tables.", metavar="RELEASE")],
-    original: Annotated[Path, typer.Option(help="The table that the release was made from.")],
+    original: Annotated[str, typer.Option(help="The table that the release was made from.")],
     policy: Annotated[Path | None, typer.Option(help="Its policy, where it has moved since.")] = None,
     seed: Annotated[int, typer.Option(help="Which classes are held out, and which sample is taken.", min=0)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
@@ -43,7 +43,7 @@ def definetti(
     from sfumato.cli.complete_release import open_complete_release
     from sfumato.cli.printing import print_json
     from sfumato.split import tables_from_files
-    from sfumato.table import read_table
+    from sfumato.table import read_original
 
     folder = open_complete_release(release, policy)
     if "nss" not in folder.manifest:
@@ -52,7 +52,7 @@ def definetti(
             "there is nothing to assign; name a release of form lossy-join or anatomy, or see sfumato risk"
         )
     tables = tables_from_files(folder.public, folder.manifest)
-    truth = Original.of_table(read_table(original, folder.policy), folder.policy)
+    truth = Original.of_table(read_original(original, folder.policy), folder.policy)
     found = attack(tables, truth, bounds(folder.policy, tables), effort=DefinettiEffort(seed=seed))
     if as_json:
         print_json(found.as_json())

@@ -20,7 +20,7 @@ _FIGURES = (
 
 def minimality(
     release: Annotated[Path, typer.Argument(help="The release folder.", metavar="RELEASE")],
-    original: Annotated[Path, typer.Option(help="The table that the release was made from.", metavar="DATA")],
+    original: Annotated[str, typer.Option(help="The table that the release was made from.", metavar="DATA")],
     policy: Annotated[Path | None, typer.Option(help="Its policy, where it has moved since.")] = None,
     column: Annotated[str | None, typer.Option(help="The sensitive column; all, where it is left out.")] = None,
     worlds: Annotated[
@@ -47,7 +47,7 @@ def minimality(
     from sfumato.cli.attack.attack_output import figure_tables, print_findings
     from sfumato.cli.complete_release import open_complete_release
     from sfumato.cli.printing import print_json, progress
-    from sfumato.table import read_table
+    from sfumato.table import read_original
 
     folder = open_complete_release(release, policy)
     rules = policy_of_search(folder.policy)
@@ -56,7 +56,7 @@ def minimality(
         found = minimality_of_buckets(release, rules, seed=seed, column=column)
     else:
         with progress(rules.recoder, quiet=as_json, verb="making it again") as bar:
-            encoded, recoding = remake_release(release, read_table(original, rules), rules, progress=bar)
+            encoded, recoding = remake_release(release, read_original(original, rules), rules, progress=bar)
         effort = MinimalityEffort(
             worlds=worlds, slots=max(THOROUGH.slots, THOROUGH.slots // THOROUGH.worlds * worlds), seed=seed
         )
