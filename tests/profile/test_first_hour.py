@@ -74,7 +74,7 @@ def any_table(draw: st.DrawFn) -> list[list[str]]:
     return [header, *map(list, zip(*columns, strict=True))]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(any_table(), st.permutations(RECODERS))
 def test_every_algorithm_takes_what_init_writes(rows: list[list[str]], algorithms: list[str]) -> None:
     """Of columns of any kind: the proposal runs as it is, and with algorithms that are drawn, up to the verifier."""
@@ -309,8 +309,8 @@ SHAPES: dict[str, tuple[Callable[[], Columns], dict[str, str]]] = {
     "covid": (covid, {"seqn": "identifier", "corona_result": "sensitive", "gender": "quasi", "test_date": "quasi"}),
     "police": (police, {"contraband_found": "sensitive", "stop_outcome": "sensitive", "driver_age": "quasi"}),
     "panel": (panel, {"idno": "individual", "lwage": "sensitive", "year": "quasi"}),
-    "survey of 67": (lambda: survey(67, 400), {"caseid": "identifier", "q1": "sensitive", "age": "quasi"}),
-    "survey of 788": (lambda: survey(788, 300), {"caseid": "identifier", "q1": "sensitive"}),
+    "survey of 67": (lambda: survey(67, 120), {"caseid": "identifier", "q1": "sensitive", "age": "quasi"}),
+    "survey of 788": (lambda: survey(788, 40), {"caseid": "identifier", "q1": "sensitive"}),
     "laboratory": (
         laboratory,
         {"id": "identifier", "chol": "sensitive", "albumin": "sensitive", "status": "sensitive"},

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from sfumato.profile.redundant_columns import find_dependencies
 Writes = Callable[[str | bytes], Path]
 
 
-def table(writes: Writes, columns: dict[str, list[object]]) -> Path:
+def table(writes: Writes, columns: dict[str, Any]) -> Path:
     """A file of these columns."""
     lines = [",".join(columns), *(",".join(map(str, cells)) for cells in zip(*columns.values(), strict=True))]
     return writes("\n".join(lines) + "\n")

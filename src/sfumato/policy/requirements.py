@@ -209,8 +209,8 @@ def check_idle_keys(columns: ColumnsByName, algorithm: str, document: PolicyDocu
         way = "leave it out, or give a column hierarchy = { ranges = true }"
         raise PolicyError(f"no column is published as ranges; {way}", key="publish.ranges")
     if "ranges" in publish and algorithm not in {*UNLEVELLED, *CUTS, "anatomy"}:
-        why = f"{algorithm} chooses no ranges, and publishes the number or *"
-        raise PolicyError(f"{why}; leave it out, or choose auto or mondrian", key="publish.ranges")
+        fault = f"{algorithm} chooses no ranges, and publishes the number or *"
+        raise PolicyError(f"{fault}; leave it out, or choose auto or mondrian", key="publish.ranges")
     global_recoding = algorithm in {*FULL_DOMAIN, *CUTS}
     if options.get("improve") is True and global_recoding:
         unit = "one level" if algorithm in FULL_DOMAIN else "one cut"

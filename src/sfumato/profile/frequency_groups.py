@@ -96,9 +96,7 @@ def _merge(groups: Sequence[tuple[str, ...]], counts: dict[str, int], target: in
     return merged
 
 
-def _name_groups(
-    groups: Sequence[tuple[str, ...]], values: Collection[str], rare: Collection[str]
-) -> dict[str, str]:
+def _name_groups(groups: Sequence[tuple[str, ...]], values: Collection[str], rare: Collection[str]) -> dict[str, str]:
     """Give each value the label of its group; no two groups have one, and none of several values is called like one."""
     label_of: dict[str, str] = {}
     taken = set(values)

@@ -274,13 +274,15 @@ class PolicyDraft:
     def decisions(self) -> int:
         """How many lines somebody should look at."""
         of_the_file = bool(self.profile.encoding) + bool(self.profile.null)
-        marked = [*self.columns, *self.requirements]
-        return of_the_file + sum(entry.caution.needs_decision for entry in marked)
+        return of_the_file + sum(caution.needs_decision for caution in self._cautions())
 
     @property
     def dangers(self) -> int:
         """How many of them publish what they must not, where they are wrong."""
-        return sum(entry.caution is Caution.DANGER for entry in [*self.columns, *self.requirements])
+        return sum(caution is Caution.DANGER for caution in self._cautions())
+
+    def _cautions(self) -> list[Caution]:
+        return [*(column.caution for column in self.columns), *(entry.caution for entry in self.requirements)]
 
     @property
     def look_first(self) -> list[str]:
@@ -346,8 +348,7 @@ class PolicyDraft:
         if self.unknown:
             sentences.append(
                 f"Nothing says what {_some(self.unknown)} {'is' if len(self.unknown) == 1 else 'are'}: told less "
-                "exactly, with no promise of what a class tells of it. What nobody may learn needs "
-                'role = "sensitive" and a bound.'
+                'exactly, and nothing more is promised. What nobody may learn needs role = "sensitive" and a bound.'
             )
         again = [
             f"{_quoted(column.facts.name)} follows from {_quoted(column.relation.source)}"

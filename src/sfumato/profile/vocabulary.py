@@ -125,9 +125,9 @@ def interpret_answers(rows: Mapping[str, int]) -> AnswerWords | None:
     told = {text: count for text, count in plain.items() if text not in _VOCABULARY.neutral}
     for answer in _VOCABULARY.answers:
         if answer.inside:
-            found = {text for text in told if any(f" {phrase} " in f" {text} " for phrase in answer.phrases)}
+            found = [text for text in told if any(f" {phrase} " in f" {text} " for phrase in answer.phrases)]
         else:
-            found = answer.phrases & told.keys()
+            found = [text for text in told if text in answer.phrases]
         share = sum(told[text] for text in found) / max(sum(told.values()), 1)
         if len(found) >= _ANSWERS_AT_LEAST and share >= answer.share:
             return answer
