@@ -66,6 +66,8 @@ def _show(proposal: "Proposal", files: list[Path]) -> None:
     beside = f" and {plural(len(files) - 1, 'hierarchy', 'hierarchies')} beside it" if len(files) > 1 else ""
     console.print(f"wrote    {files[0]}{beside}", soft_wrap=True)
     console.print(f"look at  {plural(proposal.decisions, 'decision')} marked 'check:' in it", soft_wrap=True)
+    for sentence in draft.sentences():
+        console.print(f"         {sentence}", soft_wrap=True, markup=False)
     console.print(f"next     sfumato anonymize {shlex.quote(str(files[0]))}", soft_wrap=True)
 
 
@@ -77,8 +79,8 @@ def _column_table(proposal: "Proposal") -> "Table":
     table.columns[0].overflow = table.columns[5].overflow = "fold"
     table.columns[0].max_width = 22
     for column in proposal.draft.columns:
-        values, mark = column.facts.values, " (check)" if column.check else ""
+        values, mark = column.facts.values, f" ({column.caution.grade})" if column.caution else ""
         cells = (str(column.facts.kind), f"{values.distinct:,}", f"{values.missing:,}", column.entry["role"])
         name = "".join(letter if letter.isprintable() else "�" for letter in column.facts.name)
-        table.add_row(name, *cells, column.guess.short_reason + mark)
+        table.add_row(name, *cells, column.guess.reason + mark)
     return table

@@ -23,7 +23,7 @@ LOCAL = ("progressive", "top-down", "bottom-up", "mondrian", "mondrian-relaxed")
 CUTS = ("tds",)
 """Algorithms that publish one cut through the hierarchy of each column."""
 UNLEVELLED = ("auto", "mondrian", "mondrian-relaxed")
-"""Algorithms that take columns without levels: ranges and sets."""
+"""Algorithms that choose ranges and sets for columns without levels; others publish these as the value or ``*``."""
 RECODERS = ("auto", *FULL_DOMAIN, *LOCAL, *CUTS)
 ALGORITHMS = (*RECODERS, "anatomy")
 LATER_ALGORITHMS = ("microaggregation", "condensation")

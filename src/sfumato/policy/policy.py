@@ -101,7 +101,7 @@ class Policy:
     def __post_init__(self) -> None:
         check_target_apart(self.source, self.publish.to)
         check_columns(self.columns)
-        check_levels(self.columns, self.recoder)
+        check_levels(self.columns, self.recoder, joined=bool(self.linkage))
         check_models(self.columns, self.requirements, self.document.get("privacy"))
         check_form(self.columns, self.privacy, self.document)
         check_idle_keys(self.columns, self.recoder, self.document)

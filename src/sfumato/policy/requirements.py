@@ -70,27 +70,28 @@ def check_columns(columns: ColumnsByName) -> None:
         raise PolicyError(message, key=dotted_key("columns", individuals[1].name, "role"))
 
 
-def check_levels(columns: ColumnsByName, algorithm: str) -> None:
-    """Allow ranges and sets only with an algorithm that does without levels.
+def check_levels(columns: ColumnsByName, algorithm: str, *, joined: bool = False) -> None:
+    """Refuse ranges and sets where they mean nothing: with Anatomy, and sets where tables are `joined`.
+
+    Algorithms that choose no ranges or sets (all but those in `UNLEVELLED`) publish such a column as the value or
+    ``*``.
 
     >>> from sfumato.hierarchy import Sets
     >>> check_levels({"town": Column("town", Role.QUASI, Sets())}, "optimal")
+    >>> check_levels({"town": Column("town", Role.QUASI, Sets())}, "tds", joined=True)
     Traceback (most recent call last):
-    sfumato.errors.PolicyError: columns.town.hierarchy: has no levels, which optimal needs; choose auto or
-    mondrian as the algorithm, or give levels, as in { intervals = [5, 10, 20] }, a file or "suppress"
+    sfumato.errors.PolicyError: columns.town.hierarchy: has no levels, which tds needs over a join; give levels, as in
+    a file or "suppress"
     """
-    if algorithm in UNLEVELLED:
-        return
     for column in columns_with_role(columns, Role.QUASI):
-        if algorithm in CUTS and isinstance(column.hierarchy, Ranges):
+        if column.hierarchy is None or column.hierarchy.levelled:
             continue
-        if column.hierarchy is not None and not column.hierarchy.levelled:
-            if algorithm == "anatomy":
-                why = "has no levels, and Anatomy publishes values as they are; leave the hierarchy out"
-                raise PolicyError(why, key=dotted_key("columns", column.name, "hierarchy"))
-            why = f"has no levels, which {algorithm} needs; choose auto or mondrian as the algorithm, or give levels"
-            example = 'as in { intervals = [5, 10, 20] }, a file or "suppress"'
-            raise PolicyError(f"{why}, {example}", key=dotted_key("columns", column.name, "hierarchy"))
+        if algorithm == "anatomy":
+            why = "has no levels, and Anatomy publishes values as they are; leave the hierarchy out"
+            raise PolicyError(why, key=dotted_key("columns", column.name, "hierarchy"))
+        if joined and algorithm in CUTS and not isinstance(column.hierarchy, Ranges):
+            why = f'has no levels, which {algorithm} needs over a join; give levels, as in a file or "suppress"'
+            raise PolicyError(why, key=dotted_key("columns", column.name, "hierarchy"))
 
 
 def check_models(columns: ColumnsByName, requirements: Sequence[models.Model | models.Linkage], tables: object) -> None:
@@ -207,6 +208,9 @@ def check_idle_keys(columns: ColumnsByName, algorithm: str, document: PolicyDocu
     if "ranges" in publish and not any(isinstance(column.hierarchy, Ranges) for column in columns.values()):
         way = "leave it out, or give a column hierarchy = { ranges = true }"
         raise PolicyError(f"no column is published as ranges; {way}", key="publish.ranges")
+    if "ranges" in publish and algorithm not in {*UNLEVELLED, *CUTS, "anatomy"}:
+        fault = f"{algorithm} chooses no ranges, and publishes the number or *"
+        raise PolicyError(f"{fault}; leave it out, or choose auto or mondrian", key="publish.ranges")
     global_recoding = algorithm in {*FULL_DOMAIN, *CUTS}
     if options.get("improve") is True and global_recoding:
         unit = "one level" if algorithm in FULL_DOMAIN else "one cut"

@@ -61,7 +61,7 @@ class TableProfile:
 
     def count_unique(self, names: list[str]) -> int:
         """Count the rows that no other row equals in these columns: whoever knows these values finds the row."""
-        columns = [_codes(self.table, name) for name in names]
+        columns = [number_values(self.table.arrow.column(name)) for name in names]
         if not columns:
             return 0
         packed = pack_tuples([codes for codes, _ in columns], [width for _, width in columns])
@@ -93,9 +93,9 @@ def profile_table(path: TablePlace, chosen: Mapping[str, str] | None = None) -> 
     return TableProfile(path, table, columns, encoding, null, chosen)
 
 
-def _codes(table: Table, name: str) -> tuple[Codes, int]:
-    """Number the values of a column, NULL one of them; also returns how many numbers there are."""
-    column = table.arrow.column(name).combine_chunks()
+def number_values(chunks: Any) -> tuple[Codes, int]:
+    """Number the values of an Arrow column, NULL one of them; also returns how many numbers there are."""
+    column = chunks.combine_chunks()
     encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
     width = len(encoded.dictionary) + 1
     return narrow_codes(numpy_numbers(encoded.indices.fill_null(width - 1)).astype(np.int64), width), width

@@ -16,6 +16,7 @@ from sfumato.hierarchy import Ranges, Sets
 from sfumato.hierarchy.hierarchy import Label
 from sfumato.labels.data_dictionary import describe_labels
 from sfumato.policy import Policy, Role
+from sfumato.policy.options import CUTS, UNLEVELLED
 from sfumato.publish.promise import describe_earlier_releases, published_taxonomies, state_requirements
 from sfumato.publish.pseudonyms import KEYED_WARNING, is_keyed
 from sfumato.publish.publication import Publication
@@ -258,8 +259,8 @@ class ChosenLabels:
 
 
 def find_chosen_labels(recoding: Recoding, policy: Policy) -> list[ChosenLabels]:
-    """Columns without levels that were recoded locally; full-domain recodings and two tables have none."""
-    if recoding.levels is not None or recoding.group is not None:
+    """Columns without levels whose labels the algorithm chose; full-domain recodings and two tables have none."""
+    if recoding.levels is not None or recoding.group is not None or recoding.algorithm not in {*UNLEVELLED, *CUTS}:
         return []
     form = policy.publish.ranges
     ranges = tuple(column.name for column in policy.quasi if isinstance(column.hierarchy, Ranges))
