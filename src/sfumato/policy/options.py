@@ -12,6 +12,7 @@ DATA_KEYS = ("source", "separator", "null", "encoding")
 LATER_DATA_KEYS = ("query",)
 ALGORITHM_KEYS = ("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class")
 PUBLISH_KEYS = ("form", "format", "ranges", "ss", "sign")
+APPLY_KEYS = ("suppression", "promise")
 
 FULL_DOMAIN = ("samarati", "incognito", "optimal")
 """Algorithms that publish all values of a column at one level."""
@@ -35,6 +36,8 @@ FORMATS = ("csv", "parquet")
 RANGES = ("partition", "boxes", "means")
 SENSITIVE_TABLES = ("together", "apart")
 """Where two-table releases have their sensitive columns: in one table, or each in its own."""
+APPLIED_PROMISES = ("alone", "together")
+"""What has to keep the promise where further rows are published: these by themselves as well, or all rows together."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,21 @@ class PublishOptions:
     def split(self) -> bool:
         """Whether two tables are published in place of one."""
         return self.form in {"lossy-join", "anatomy"}
+
+
+@dataclass(frozen=True)
+class ApplyOptions:
+    """How further rows are published under the labels of a release.
+
+    `suppression` is the largest share of them that may be dropped; where it is None, that of [algorithm] counts.
+    `promise` says whether the further rows have to keep the promise by themselves, or only together with those before.
+
+    >>> ApplyOptions().promise
+    'alone'
+    """
+
+    suppression: Fraction | None = None
+    promise: str = "alone"
 
 
 def read_data_source(value: object, *, folder: Path) -> DataSource:
@@ -177,4 +195,18 @@ def read_publish_options(value: object, *, folder: Path | None = None) -> Publis
         ranges=section.choice("ranges", RANGES) or ("partition" if form == "generalized" else "boxes"),
         ss=section.choice("ss", SENSITIVE_TABLES) or "together",
         sign=None if sign is None else (folder or Path()) / sign,
+    )
+
+
+def read_apply_options(value: object) -> ApplyOptions:
+    """Read the [apply] table.
+
+    >>> read_apply_options({"suppression": 0.1, "promise": "together"})
+    ApplyOptions(suppression=Fraction(1, 10), promise='together')
+    """
+    section = Section.from_value(value, "apply", APPLY_KEYS)
+    suppression = section.number("suppression", most=1)
+    return ApplyOptions(
+        suppression=None if suppression is None else Fraction(str(suppression)),  # as written, not as a float
+        promise=section.choice("promise", APPLIED_PROMISES) or "alone",
     )

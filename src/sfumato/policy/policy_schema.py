@@ -2,7 +2,16 @@
 
 from sfumato import hierarchy, models
 from sfumato.policy.columns import Role
-from sfumato.policy.options import ALGORITHMS, FORMATS, FORMS, METRICS, RANGES, SCORES, SENSITIVE_TABLES
+from sfumato.policy.options import (
+    ALGORITHMS,
+    APPLIED_PROMISES,
+    FORMATS,
+    FORMS,
+    METRICS,
+    RANGES,
+    SCORES,
+    SENSITIVE_TABLES,
+)
 
 JsonSchema = dict[str, object]
 
@@ -13,7 +22,7 @@ def schema() -> JsonSchema:
     It refuses what can be decided from one table alone; what tables ask of one another, `load` checks.
 
     >>> sorted(schema()["properties"])
-    ['algorithm', 'columns', 'data', 'previous', 'privacy', 'publish']
+    ['algorithm', 'apply', 'columns', 'data', 'previous', 'privacy', 'publish']
     """
     tables: JsonSchema = {
         "data": _data(),
@@ -27,6 +36,7 @@ def schema() -> JsonSchema:
         "previous": _previous(),
         "algorithm": _algorithm(),
         "publish": _publish(),
+        "apply": _apply(),
     }
     # Every quasi-identifier has a hierarchy, unless the form is one that generalizes nothing.
     anatomy = {"properties": {"form": {"const": "anatomy"}}, "required": ["form"]}
@@ -151,6 +161,22 @@ def _publish() -> JsonSchema:
         "sign": _text("The file of the private key that the release is signed with; left out, none.", minLength=1),
     }
     return _table("What the release looks like.", properties)
+
+
+def _apply() -> JsonSchema:
+    promise = (
+        "alone: further rows keep the promise by themselves, too; together: with those that are published already."
+    )
+    properties: JsonSchema = {
+        "suppression": {
+            "description": "The largest share of further rows that may be dropped; left out, that of [algorithm].",
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+        },
+        "promise": _choice(promise, APPLIED_PROMISES),
+    }
+    return _table("How further rows are published under the labels of a release.", properties)
 
 
 def _table(description: str, properties: JsonSchema) -> JsonSchema:

@@ -35,7 +35,7 @@ class Release:
     before the verifier has passed them: it looks at the tables in memory when they are first asked for, unless it has
     spoken already, and at the files when a release is saved. `publication` holds the published tables with the table,
     policy and recoding that they came from; `seconds` says how long each step took. `mishaps` are what went wrong after
-    its folder had appeared, a sentence each: none of it takes the release back.
+    its folder had appeared, a sentence each: none of it takes the release back. `folder` is where it was saved last.
     """
 
     def __init__(self, publication: Publication, verdict: Verdict | None = None) -> None:
@@ -43,6 +43,7 @@ class Release:
         self.assessment = Assessment(publication)
         self.seconds = dict(publication.seconds)
         self.mishaps: list[str] = []
+        self.folder: Path | None = None
         self._stages: list[Stage] = []
         self._verdict = verdict
         self._attacks: Attacks | None = None
@@ -201,6 +202,9 @@ class Release:
         wrong once it has appeared is not raised: it is added to `mishaps`. `sign` is a private key, or its file, to
         sign it with, in place of the policy's ``[publish] sign``.
         """
+        extension = self.publication.extension
+        if extension is not None and any(release.public is None for release in extension.releases):
+            raise InputError("the release that it adds rows to has no folder yet; save that, and apply it again")
         target, key = Path(folder), choose_signing_key(self.policy, sign)
         self._stages = []
 
@@ -213,4 +217,5 @@ class Release:
             self.assessment, target, self.seconds, force=force, before=look_at, key=key
         )
         self.mishaps += [f"the release is out, but {mishap}" for stage in self._stages for mishap in stage.mishaps]
+        self.folder = target
         return target
