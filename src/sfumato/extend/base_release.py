@@ -47,13 +47,16 @@ class BaseRelease:
 
     def with_releases(self, releases: Sequence[ExtendedRelease]) -> "BaseRelease":
         """Add others that are out under the same labels, as a ledger knows them."""
-        known = {release.sha256 for release in self.releases}
+        known, copies = {release.sha256 for release in self.releases}, {release.sha256: release for release in releases}
+        same = [
+            copies.get(release.sha256, release) for release in self.releases
+        ]  # a ledger's copies stay where they are
         added = [release for release in releases if release.sha256 not in known]
         totals = {name: Counter(counts) for name, counts in self.totals.items()}
         for release in added:
             for name, counts in _read_totals(_read_audit(release.public)).items():
                 totals.setdefault(name, Counter()).update(counts)
-        return replace(self, releases=(*self.releases, *added), totals=totals)
+        return replace(self, releases=(*same, *added), totals=totals)
 
 
 def open_base(

@@ -125,8 +125,11 @@ class JoinRequirements:
         """Add the requirements to the policy with its own algorithm, to be checked of what that algorithm makes."""
         return self._extend(self.policy.document, lenient=True)
 
-    def tds_policy(self) -> Policy:
-        """Add the requirements to the policy with top-down specialization, which searches with the join in view."""
+    def tds_policy(self, broken: str | None = None) -> Policy:
+        """Add the requirements to the policy with top-down specialization, which searches with the join in view.
+
+        `broken` says what the policy's own algorithm breaks, for the error where it cannot be used.
+        """
         search = self.policy.document.get("algorithm", {})
         keys = search if isinstance(search, Mapping) else {}
         kept = {key: value for key, value in keys.items() if key not in _OTHER_SEARCHES}
@@ -139,7 +142,7 @@ class JoinRequirements:
                 why = f"it needs levels, and {listing(sets)} {'is' if len(sets) == 1 else 'are'} published as sets"
                 why += '; give a file, a mask or "suppress" instead, or leave the column out'
             raise Infeasible(
-                f"an earlier promise would be broken, and tds, which could keep it, cannot be used here: {why}"
+                f"{broken or 'an earlier promise breaks'}; tds, which could keep it, cannot be used here: {why}"
             ) from None
 
     def _extend(self, document: Mapping[str, object], *, lenient: bool) -> Policy:

@@ -202,7 +202,7 @@ def _make_again(policy: Policy, entries: tuple[Entry, ...], progress: Progress |
     """
     path = policy.source.path
     digest = None if path is None else file_sha256(path)
-    for place, entry in reversed(list(enumerate(entries))):
+    for place, entry in enumerate(entries):
         if digest is None or entry.input_sha256 != digest or not _has_same_columns(policy, entry):
             continue
         try:
@@ -246,8 +246,9 @@ def _make_release(policy: Policy, entries: tuple[Entry, ...], progress: Progress
         if policy.search.name != "auto":
             way = "leave [algorithm] name out, or write tds, so that the join is taken into account"
             raise Infeasible(f"{broken}; {describe_cheapest_column(release)}; {way}")
+    rules = join.tds_policy(broken)
     try:
-        made = prepare(None, join.tds_policy(), progress=progress)
+        made = prepare(None, rules, progress=progress)
     except Infeasible as error:
         raise Infeasible(
             f"with the promises of {', '.join(join.names)} kept over the join, no release was found: {error}; "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.encode import EncodedTable
 from sfumato.errors import InputError
 from sfumato.policy import Policy
+from sfumato.publish.extension import LeftOut
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable, table_layout
 from sfumato.publish.signing_key import SigningKey, choose_signing_key
@@ -142,6 +143,12 @@ class Release:
     def suppressed(self) -> int:
         """Rows that are not published."""
         return self.publication.suppressed
+
+    @property
+    def left_out(self) -> LeftOut:
+        """Further rows that are not published, by reason; none where the release adds rows to no other."""
+        extension = self.publication.extension
+        return LeftOut() if extension is None else extension.left_out
 
     @property
     def levels(self) -> Mapping[str, int] | None:

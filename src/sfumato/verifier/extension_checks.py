@@ -86,7 +86,7 @@ def read_extension(manifest: JsonObject, audit: JsonObject, given: Sequence[str 
     for folder in map(Path, given):
         public = public_folder(folder)
         digest = _manifest_digest(public)
-        if digest not in {release["manifest_sha256"] for release in stated["releases"]}:
+        if digest is None or digest not in {release["manifest_sha256"] for release in stated["releases"]}:
             raise InputError(f"{folder} is no release that this one extends; leave it out, or name the one it was")
         places[digest] = public
     releases = tuple(
