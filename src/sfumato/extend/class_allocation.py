@@ -29,7 +29,7 @@ from sfumato.reading.release_view import view_folder
 from sfumato.recode.saved_recoding import SavedRecoding
 from sfumato.table import Table
 
-_PAIRS_OF_BLOCK = 1 << 22
+_PAIRS_OF_BLOCK = 1 << 23
 """Pairs of a tuple and a class that are looked at together."""
 
 _MOST_CLASSES = 64

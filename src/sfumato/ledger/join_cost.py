@@ -26,16 +26,21 @@ def describe_join_cost(own: Release, made: Release) -> str:
     worse = max(before.attributes, key=lambda name: after.attributes[name].ncp - before.attributes[name].ncp)
     most = f"most of it in '{worse}', {percent(before.attributes[worse].ncp)} to {percent(after.attributes[worse].ncp)}"
     costs = f"keeping it takes the information lost from {percent(before.ncp)} to {percent(after.ncp)}, {most}"
-    return f"{costs}; {describe_cheapest_column(own, after.ncp)}"
+    return f"{costs}{describe_cheapest_column(own, after.ncp)}"
 
 
 def describe_cheapest_column(own: Release, most: float = 1.0) -> str:
-    """Say which column could be left out so that the policy's own release keeps the join, losing less than `most`."""
+    """Say which column could be left out so that the policy's own release keeps the join, losing less than `most`.
+
+    The words continue a sentence; there are none where there is one column, since nothing would be left.
+    """
+    if len(own.encoded.quasi) == 1:
+        return ""
     found = find_cheapest_column(own, most)
     if found is None:
-        return "no single column could be left out to keep it for less"
+        return "; no single column could be left out to keep it for less"
     name, loss = found
-    return f"without '{name}' the policy's own release keeps it, and {percent(loss)} is lost with that column counted"
+    return f"; without '{name}' the policy's own release keeps it, with {percent(loss)} lost, that column included"
 
 
 def find_cheapest_column(own: Release, most: float = 1.0) -> tuple[str, float] | None:

@@ -245,7 +245,7 @@ def _make_release(policy: Policy, entries: tuple[Entry, ...], progress: Progress
         broken = _broken_promise(verdict, entries)
         if policy.search.name != "auto":
             way = "leave [algorithm] name out, or write tds, so that the join is taken into account"
-            raise Infeasible(f"{broken}; {describe_cheapest_column(release)}; {way}")
+            raise Infeasible(f"{broken}{describe_cheapest_column(release)}; {way}")
     rules = join.tds_policy(broken)
     try:
         made = prepare(None, rules, progress=progress)
@@ -254,7 +254,9 @@ def _make_release(policy: Policy, entries: tuple[Entry, ...], progress: Progress
             f"with the promises of {', '.join(join.names)} kept over the join, no release was found: {error}; "
             "publish fewer columns, or coarser ones"
         ) from None
-    advice = () if broken is None else (f"{broken}; {describe_join_cost(release, made)}",)
+    advice = (
+        () if broken is None else (f"by the policy's own algorithm, {broken}; {describe_join_cost(release, made)}",)
+    )
     return _Made(made, join.notes + advice)
 
 

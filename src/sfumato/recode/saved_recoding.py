@@ -35,7 +35,7 @@ _CHANGED = f"{RECODING_FILE} is not as it was written; restore it from a copy of
 class SavedColumn:
     """A quasi-identifier: the labels that are published, and the lines of its hierarchy file that values came from.
 
-    `lines` are of the values that the table had; there are none where the hierarchy is no file.
+    `lines` are of the values that are published; there are none where the hierarchy is no file.
     """
 
     name: str
@@ -74,8 +74,10 @@ class SavedRecoding:
             used, place = np.unique(labels.codes.take(example), return_inverse=True)
             texts = tuple(labels.texts[code] for code in used.tolist())
             spec, lines = attribute.spec, tuple[tuple[str, ...], ...]()
-            if isinstance(spec, File):
-                lines = spec.lines_of(attribute.column.texts, policy.source.null)
+            if isinstance(spec, File):  # of values that are published: the others have no label to keep
+                rows_of = recoding.count_published(attribute.column.codes, attribute.frequencies)
+                values = [attribute.column.texts[code] for code in np.flatnonzero(rows_of).tolist()]
+                lines = spec.lines_of(values, policy.source.null)
             columns.append(SavedColumn(attribute.name, texts, lines))
             places.append(place)
         classes = np.column_stack(places).astype(np.int64)

@@ -271,6 +271,11 @@ def remake_release(
     the release is made again, and compared with the files class by class.
     """
     released = read_release_lines(release)
+    if released.manifest.extends:
+        raise InputError(
+            f"{release} has the labels of a release before it, which its rows had no part in choosing; try the attack "
+            "on that one"
+        )
     check_row_count(released.rows, original.rows)
     encoded = encode(original, policy)
     linked = None
