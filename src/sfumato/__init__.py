@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         PolicyError,
         SfumatoError,
     )
+    from sfumato.extend import apply
     from sfumato.policy import Policy
     from sfumato.policy import load as load_policy
     from sfumato.queries import Answers, query
@@ -38,6 +39,7 @@ _HOMES = {
     "OutputError": "errors",
     "PolicyError": "errors",
     "SfumatoError": "errors",
+    "apply": "extend",
     "Policy": "policy",
     "load_policy": "policy.load",
     "Answers": "queries",
@@ -63,6 +65,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "anonymize",
+    "apply",
     "load_policy",
     "query",
     "verify",

@@ -151,7 +151,7 @@ def test_unknown_tables(refused: Refused) -> None:
 def test_unknown_table_like_no_other(refused: Refused) -> None:
     """A table like no other is an error that lists those there are."""
     message = refused("zzz", to={}, key="zzz")
-    assert message == "is not a key of a policy; choose data, columns, privacy, previous, algorithm or publish"
+    assert message == "is not a key of a policy; choose data, columns, privacy, previous, algorithm, publish or apply"
 
 
 def test_long_texts_are_cut(refused: Refused) -> None:

@@ -95,7 +95,7 @@ def try_all_attacks(publication: Publication) -> Attacks:
         known_in_memory(encoded, publication.recoding, shown),
         homogeneity(told, promised),
         skewness(told, promised=gain_bounds(policy)),
-        minimality(*whole),
+        minimality(*whole, applied=publication.extension is not None),
         learner,
         (_not_tried(NOT_WRITTEN if _has_earlier(publication) else NO_EARLIER_RELEASE),),
     )

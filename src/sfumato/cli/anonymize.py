@@ -104,6 +104,9 @@ def show_release(release: "Release", folder: Path, warnings: list[str], *, as_js
         console = console_of()
         console.print(findings_table(release.privacy))
         console.print(_cost_table(release))
+        if (together := release.verdict.together) is not None:
+            before = f"{together.rows - release.rows:,} rows before"
+            console.print(f"with the {before}, {together.rows:,} rows in {together.classes:,} classes keep the promise")
         console.print(f"verified by a second implementation from the written files in {folder}", soft_wrap=True)
         if release.signed_by:
             console.print(f"signed by {release.signed_by}", soft_wrap=True)
@@ -137,6 +140,13 @@ def release_json(release: "Release", folder: Path) -> dict[str, Any]:
     if release.policy.publish.split:
         content["form"] = release.policy.publish.form
         content["ties"] = {name: asdict(tie) for name, tie in release.ties.items()}
+    if (extension := release.publication.extension) is not None:
+        content["extends"] = {"releases": len(extension.releases), "promise": extension.promise}
+        content["left_out"] = extension.left_out.as_json()
+        together = release.verdict.together
+        if together is not None:
+            found = {"rows": together.rows, "classes": together.classes}
+            content["together"] = found | {"privacy": [finding.as_json() for finding in together.privacy]}
     content["risk"] = release.risk.as_json()
     if release.persons:
         content["persons"] = release.persons.as_json()
@@ -158,7 +168,7 @@ def _cost_table(release: "Release") -> "Table":
 
     utility = release.utility
     table = Table("what it cost", "")
-    table.add_row("rows published", f"{release.rows:,} of {release.encoded.rows:,}")
+    table.add_row("rows published", f"{release.rows:,} of {release.publication.input_rows:,}")
     table.add_row("classes", f"{len(release.recoding.classes):,}, {utility.average_class_size:,.1f} rows on average")
     if release.policy.publish.split:  # two tables lose no value, but which values belong together
         table.add_row("quasi-identifiers", "as they were")

@@ -30,6 +30,7 @@ COMMANDS = (
     "demo",
     "init",
     "anonymize",
+    "apply",
     "verify",
     "keys",
     "risk",
@@ -142,7 +143,7 @@ def _report_lost_output(code: int, arguments: Sequence[str], output: LenientOutp
     if output.error is None or isinstance(output.error, BrokenPipeError) or code:
         return code
     why = f"could not be printed on standard output ({output.error.strerror})"
-    if arguments and arguments[0] in {"anonymize", "demo"} and "--help" not in arguments:
+    if arguments and arguments[0] in {"anonymize", "apply", "demo"} and "--help" not in arguments:
         _print_sentence("warning", f"the release is out, but what it came to {why}; see its private/audit.json")
         return code
     return _print_error(f"the command did its work, but what it came to {why}; write to another place", 2)

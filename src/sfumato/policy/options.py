@@ -15,6 +15,7 @@ DATA_KEYS = ("source", "query", "table", "sheet", "separator", "null", "encoding
 ALGORITHM_KEYS = ("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class")
 PUBLISH_KEYS = ("form", "format", "ranges", "ss", "sign", "to")
 TO_KEYS = ("url", "table")
+APPLY_KEYS = ("suppression", "promise")
 
 FULL_DOMAIN = ("samarati", "incognito", "optimal")
 """Algorithms that publish all values of a column at one level."""
@@ -40,6 +41,8 @@ TARGETS = ("postgresql", "sqlite", "duckdb")
 RANGES = ("partition", "boxes", "means")
 SENSITIVE_TABLES = ("together", "apart")
 """Where two-table releases have their sensitive columns: in one table, or each in its own."""
+APPLIED_PROMISES = ("alone", "together")
+"""What has to keep the promise where further rows are published: these by themselves as well, or all rows together."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,21 @@ class DatabaseTarget:
     def table_name(self, file: str) -> str:
         """Name the table for a published file: as the policy says where there is one, else with the file's name."""
         return self.table if file == "table" else f"{self.table}_{file}"
+
+
+@dataclass(frozen=True)
+class ApplyOptions:
+    """How further rows are published under the labels of a release.
+
+    `suppression` is the largest share of them that may be dropped; where it is None, that of [algorithm] counts.
+    `promise` says whether the further rows have to keep the promise by themselves, or only together with those before.
+
+    >>> ApplyOptions().promise
+    'alone'
+    """
+
+    suppression: Fraction | None = None
+    promise: str = "alone"
 
 
 def read_data_source(value: object, *, folder: Path) -> DataSource:
@@ -292,3 +310,17 @@ def check_target_apart(source: DataSource, target: DatabaseTarget | None) -> Non
             "the rows may come from this table, which would be replaced; choose a name that [data] does not have",
             key="publish.to.table",
         )
+
+
+def read_apply_options(value: object) -> ApplyOptions:
+    """Read the [apply] table.
+
+    >>> read_apply_options({"suppression": 0.1, "promise": "together"})
+    ApplyOptions(suppression=Fraction(1, 10), promise='together')
+    """
+    section = Section.from_value(value, "apply", APPLY_KEYS)
+    suppression = section.number("suppression", most=1)
+    return ApplyOptions(
+        suppression=None if suppression is None else Fraction(str(suppression)),  # as written, not as a float
+        promise=section.choice("promise", APPLIED_PROMISES) or "alone",
+    )

@@ -8,7 +8,7 @@ import dataclasses
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, time
 from math import isfinite
 from numbers import Integral
@@ -21,16 +21,19 @@ from sfumato.errors import PolicyError, UnreadableFile
 from sfumato.policy.columns import Column, Role, check_key_file, columns_with_role, read_columns
 from sfumato.policy.options import (
     AlgorithmOptions,
+    ApplyOptions,
     DataSource,
     PublishOptions,
     check_target_apart,
     fitting_options,
     read_algorithm_options,
+    read_apply_options,
     read_data_source,
     read_publish_options,
 )
 from sfumato.policy.previous_releases import PreviousRelease, read_previous_releases
 from sfumato.policy.requirements import (
+    check_apply,
     check_columns,
     check_form,
     check_idle_keys,
@@ -45,7 +48,7 @@ from sfumato.policy.requirements import (
 from sfumato.policy.section import Section, describe_value, require_table
 from sfumato.policy.toml_text import dotted_key, find_line
 
-POLICY_KEYS = ("data", "columns", "privacy", "previous", "algorithm", "publish")
+POLICY_KEYS = ("data", "columns", "privacy", "previous", "algorithm", "publish", "apply")
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,8 @@ class Policy:
     A policy that exists is one that makes sense: its parts are checked against each other when it is
     made. `requirements` are all promises: `privacy` those on classes, `linkage` those on the join with the earlier
     releases, which are `previous`. Where it is `lenient`, these are checked of whatever algorithm the policy names, and
-    not looked at by its search. `document` holds the tables it was read from, as JSON could, for the audit; `folder`
-    is where its paths start.
+    not looked at by its search. `apply` is about further rows under the labels of a release. `document` holds the
+    tables it was read from, as JSON could, for the audit; `folder` is where its paths start.
 
     >>> policy = Policy.read(
     ...     {
@@ -79,6 +82,7 @@ class Policy:
     folder: Path = Path()
     previous: tuple[PreviousRelease, ...] = ()
     lenient: bool = False
+    apply: ApplyOptions = field(default_factory=ApplyOptions)
 
     @classmethod
     def read(cls, policy: Mapping[str, object], *, folder: Path | None = None, lenient: bool = False) -> Self:
@@ -93,6 +97,7 @@ class Policy:
             previous=read_previous_releases(document.get("previous"), folder=folder),
             search=read_algorithm_options(document.get("algorithm", {})),
             publish=publish,
+            apply=read_apply_options(document.get("apply", {})),
             document=document,
             folder=folder,
             lenient=lenient,
@@ -109,6 +114,7 @@ class Policy:
         if self.linkage and not self.lenient:
             check_join_algorithm(self.document)
         check_specialization(self.columns, self.recoder, self.document)
+        check_apply(self.columns, self.publish, self.document)
 
     @property
     def stated(self) -> tuple[models.Model | models.Linkage, ...]:

@@ -3,7 +3,17 @@
 from sfumato import hierarchy, models
 from sfumato.policy.columns import Role
 from sfumato.policy.database_url import DATABASE_FILES, SERVERS
-from sfumato.policy.options import ALGORITHMS, FORMATS, FORMS, METRICS, RANGES, SCORES, SENSITIVE_TABLES, TARGETS
+from sfumato.policy.options import (
+    ALGORITHMS,
+    APPLIED_PROMISES,
+    FORMATS,
+    FORMS,
+    METRICS,
+    RANGES,
+    SCORES,
+    SENSITIVE_TABLES,
+    TARGETS,
+)
 
 JsonSchema = dict[str, object]
 
@@ -14,7 +24,7 @@ def schema() -> JsonSchema:
     It refuses what can be decided from one table alone; what tables ask of one another, `load` checks.
 
     >>> sorted(schema()["properties"])
-    ['algorithm', 'columns', 'data', 'previous', 'privacy', 'publish']
+    ['algorithm', 'apply', 'columns', 'data', 'previous', 'privacy', 'publish']
     """
     tables: JsonSchema = {
         "data": _data(),
@@ -28,6 +38,7 @@ def schema() -> JsonSchema:
         "previous": _previous(),
         "algorithm": _algorithm(),
         "publish": _publish(),
+        "apply": _apply(),
     }
     # Every quasi-identifier has a hierarchy, unless the form is one that generalizes nothing.
     anatomy = {"properties": {"form": {"const": "anatomy"}}, "required": ["form"]}
@@ -179,6 +190,22 @@ def _target() -> JsonSchema:
     }
     about = "A table of a database that the release is put into besides; it appears with the folder."
     return {**_table(about, properties), "required": ["url", "table"]}
+
+
+def _apply() -> JsonSchema:
+    promise = (
+        "alone: further rows keep the promise by themselves, too; together: with those that are published already."
+    )
+    properties: JsonSchema = {
+        "suppression": {
+            "description": "The largest share of further rows that may be dropped; left out, that of [algorithm].",
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+        },
+        "promise": _choice(promise, APPLIED_PROMISES),
+    }
+    return _table("How further rows are published under the labels of a release.", properties)
 
 
 def _table(description: str, properties: JsonSchema) -> JsonSchema:

@@ -10,7 +10,8 @@ order that names the simplest fault first:
 - `check_idle_keys`: no key that would change nothing;
 - `check_linkage`, `check_join_algorithm`: (X, Y)-models name columns and releases that are there, and have an
   algorithm that looks at joins;
-- `check_specialization`: top-down specialization has a class column where its score needs one.
+- `check_specialization`: top-down specialization has a class column where its score needs one;
+- `check_apply`: the release is of a kind that further rows can be added to, where the policy speaks of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from sfumato import models
 from sfumato.errors import PolicyError, did_you_mean, listing, quote
 from sfumato.hierarchy import Ranges
 from sfumato.policy.columns import Column, Role, columns_with_role
-from sfumato.policy.options import CLASSIFYING, CUTS, FULL_DOMAIN, UNLEVELLED
+from sfumato.policy.options import CLASSIFYING, CUTS, FULL_DOMAIN, UNLEVELLED, PublishOptions
 from sfumato.policy.previous_releases import ColumnReference, PreviousRelease, read_reference
 from sfumato.policy.section import describe_value, require_table
 from sfumato.policy.toml_text import dotted_key
@@ -349,6 +350,34 @@ def _find_class_fault(columns: ColumnsByName, name: object, score: object) -> st
         return f"{quote(name)} is not one of [columns]{did_you_mean(str(name), columns) or f'; {way}'}"
     if (role := columns[str(name)].role) not in {Role.SENSITIVE, Role.PLAIN}:
         return f"{quote(name)} is of role {role}; {way}"
+    return None
+
+
+def check_apply(columns: ColumnsByName, publish: PublishOptions, document: PolicyDocument) -> None:
+    """Refuse to speak of further rows where none can be added.
+
+    >>> check_apply({}, PublishOptions("anatomy"), {"apply": {"suppression": 0.1}})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: apply: a release of the form anatomy has buckets and not labels that further rows could
+    be given; make a release of all rows with sfumato anonymize; leave it out
+    """
+    obstacle = find_apply_obstacle(columns, publish)
+    if "apply" in document and obstacle:
+        raise PolicyError(f"{obstacle}; leave it out", key="apply")
+
+
+def find_apply_obstacle(columns: ColumnsByName, publish: PublishOptions) -> str | None:
+    """Say why further rows cannot be published under the labels of such a release, and what to do, if they cannot."""
+    way = "make a release of all rows with sfumato anonymize"
+    individual = next(iter(columns_with_role(columns, Role.INDIVIDUAL)), None)
+    if publish.split:
+        what = "buckets" if publish.form == "anatomy" else "class numbers"
+        return f"a release of the form {publish.form} has {what} and not labels that further rows could be given; {way}"
+    if individual is not None:
+        why = "a person may have rows among the old and among the new ones, under two pseudonyms"
+        return f"{quote(individual.name)} names persons, whom k and l count, and {why}; {way}"
+    if publish.ranges == "means" and any(isinstance(column.hierarchy, Ranges) for column in columns.values()):
+        return f"the mean of a class is not that of further rows, and does not say which numbers it stands for; {way}"
     return None
 
 

@@ -17,6 +17,7 @@ from sfumato.hierarchy.hierarchy import Label
 from sfumato.labels.data_dictionary import describe_labels
 from sfumato.policy import Policy, Role
 from sfumato.policy.options import CUTS, UNLEVELLED
+from sfumato.publish.extension import ALONE, TOGETHER
 from sfumato.publish.promise import describe_earlier_releases, published_taxonomies, state_requirements
 from sfumato.publish.pseudonyms import KEYED_WARNING, is_keyed
 from sfumato.publish.publication import Publication
@@ -106,7 +107,7 @@ def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) 
         "rows": publication.rows,
         "classes": len(recoding.classes),
         "promise": state_requirements(policy),
-        "protects": _protects(recoding, policy) + (f" {KEYED_WARNING}" if is_keyed(policy) else ""),
+        "protects": _protects(publication) + (f" {KEYED_WARNING}" if is_keyed(policy) else ""),
         "algorithm": recoding.algorithm,
         **describe_search(recoding, levels=False),
         "suppression_limit": float(policy.search.suppression),
@@ -126,6 +127,8 @@ def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) 
     if linked is not None and linked.earlier:
         content["previous"] = describe_earlier_releases(linked)
         content["taxonomies"] = published_taxonomies(linked, recoding)
+    if publication.extension is not None:
+        content["extends"] = publication.extension.stated()
     return content
 
 
@@ -143,12 +146,14 @@ def _name_tables(policy: Policy, files: Mapping[str, WrittenTable]) -> dict[str,
     }
 
 
-def _protects(recoding: Recoding, policy: Policy) -> str:
+def _protects(publication: Publication) -> str:
+    recoding, extension = publication.recoding, publication.extension
     if recoding.group is not None:
         return SPLIT
-    if not policy.privacy:
-        return LINKED + CUT
-    return PROTECTS + (MIXED if recoding.local else CUT if recoding.cut else "")
+    added = "" if extension is None else ALONE if extension.promise == "alone" else TOGETHER
+    if not publication.policy.privacy:
+        return LINKED + CUT + added
+    return PROTECTS + (MIXED if recoding.local else CUT if recoding.cut else "") + added
 
 
 def describe_search(recoding: Recoding, *, levels: bool = True) -> dict[str, Any]:
@@ -171,11 +176,12 @@ def written_null(policy: Policy) -> str:
     return next(fit, "")
 
 
-def public_findings(findings: Iterable[dict[str, Any]], recoding: Recoding) -> list[dict[str, Any]]:
-    """What the verifier found, without figures that compare with rows that were suppressed."""
+def public_findings(findings: Iterable[dict[str, Any]], publication: Publication) -> list[dict[str, Any]]:
+    """What the verifier found, without figures that compare with rows that were suppressed, here or before."""
+    compares = publication.suppressed or publication.extension is not None
     return [
         {key: value for key, value in finding.items() if key != "achieved"}
-        if recoding.suppressed and finding["model"] == "t-closeness"
+        if compares and finding["model"] == "t-closeness"
         else finding
         for finding in findings
     ]

@@ -32,6 +32,7 @@ class ReleaseManifest:
 
     The first table is the one with the quasi-identifiers; `class_id` is the column that joins the tables, where there
     are several. `null` is how a CSV file writes NULL. `promise` has the requirements that the release states to meet.
+    `extends` counts the releases that it adds rows to.
     """
 
     folder: Path
@@ -41,6 +42,7 @@ class ReleaseManifest:
     columns: tuple[Entry, ...]
     null: str
     promise: tuple[Any, ...] = ()
+    extends: int = 0
 
     @property
     def is_split(self) -> bool:
@@ -85,7 +87,8 @@ def read_manifest(folder: str | Path) -> ReleaseManifest:
     class_id = manifest.get("class_id") if split else None
     if split and not isinstance(class_id, str):
         raise DataError(f"manifest.json has no proper 'class_id': {_CHANGED}")
-    csv, promise = manifest.get("csv", {}), manifest.get("promise")
+    csv, promise, added = manifest.get("csv", {}), manifest.get("promise"), manifest.get("extends", {})
+    extended = added.get("releases") if isinstance(added, dict) else None
     return ReleaseManifest(
         public.resolve(),
         form,
@@ -94,6 +97,7 @@ def read_manifest(folder: str | Path) -> ReleaseManifest:
         _entries(manifest, tables if split else ()),
         str(csv.get("null", "") if isinstance(csv, dict) else ""),
         tuple(promise) if isinstance(promise, list) else (),
+        len(extended) if isinstance(extended, list) else 0,
     )
 
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
     """The private account before the verifier has spoken: all that it needs besides the manifest."""
     policy, encoded, linked = publication.policy, publication.encoded, publication.linked_releases
-    needs, costs = needs_of(encoded, policy), ground_distances(policy)
+    needs, costs = needs_of(encoded.domains, policy), ground_distances(policy)
     content: dict[str, Any] = {
         "sfumato": __version__,
         "written": datetime.now(tz=UTC).isoformat(timespec="seconds"),
         "policy": policy.document,
         "folder": str(policy.folder.resolve()),
-        "input": {"sha256": publication.input_digest, "rows": encoded.rows},
+        "input": {"sha256": publication.input_digest, "rows": publication.input_rows},
         "seed": policy.search.seed,
         "randomness": "operating system" if policy.search.seed is None else "seed: for tests and papers only",
         "suppressed": {
@@ -46,6 +46,13 @@ def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
         content["previous"] = [
             {"name": earlier.name, "path": str(earlier.path.resolve())} for earlier in linked.earlier
         ]
+    if (extension := publication.extension) is not None:
+        content["extends"] = {
+            "folders": [str(release.public.resolve()) for release in extension.releases if release.public is not None],
+            "needs": {name: column.as_json() for name, column in needs_of(extension.domains, policy).items()},
+            "left_out": extension.left_out.as_json(),
+            "failing_alone": extension.failing_alone,
+        }
     return content
 
 

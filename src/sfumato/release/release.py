@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.encode import EncodedTable
 from sfumato.errors import InputError
 from sfumato.policy import Policy
+from sfumato.publish.extension import LeftOut
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable, table_layout
 from sfumato.publish.signing_key import SigningKey, choose_signing_key
@@ -35,7 +36,7 @@ class Release:
     before the verifier has passed them: it looks at the tables in memory when they are first asked for, unless it has
     spoken already, and at the files when a release is saved. `publication` holds the published tables with the table,
     policy and recoding that they came from; `seconds` says how long each step took. `mishaps` are what went wrong after
-    its folder had appeared, a sentence each: none of it takes the release back.
+    its folder had appeared, a sentence each: none of it takes the release back. `folder` is where it was saved last.
     """
 
     def __init__(self, publication: Publication, verdict: Verdict | None = None) -> None:
@@ -43,6 +44,7 @@ class Release:
         self.assessment = Assessment(publication)
         self.seconds = dict(publication.seconds)
         self.mishaps: list[str] = []
+        self.folder: Path | None = None
         self._stages: list[Stage] = []
         self._verdict = verdict
         self._attacks: Attacks | None = None
@@ -143,6 +145,12 @@ class Release:
         return self.publication.suppressed
 
     @property
+    def left_out(self) -> LeftOut:
+        """Further rows that are not published, by reason; none where the release adds rows to no other."""
+        extension = self.publication.extension
+        return LeftOut() if extension is None else extension.left_out
+
+    @property
     def levels(self) -> Mapping[str, int] | None:
         """The level of each quasi-identifier, where the algorithm is a full-domain one."""
         return self.recoding.levels
@@ -201,6 +209,9 @@ class Release:
         wrong once it has appeared is not raised: it is added to `mishaps`. `sign` is a private key, or its file, to
         sign it with, in place of the policy's ``[publish] sign``.
         """
+        extension = self.publication.extension
+        if extension is not None and any(release.public is None for release in extension.releases):
+            raise InputError("the release that it adds rows to has no folder yet; save that, and apply it again")
         target, key = Path(folder), choose_signing_key(self.policy, sign)
         self._stages = []
 
@@ -213,4 +224,5 @@ class Release:
             self.assessment, target, self.seconds, force=force, before=look_at, key=key
         )
         self.mishaps += [f"the release is out, but {mishap}" for stage in self._stages for mishap in stage.mishaps]
+        self.folder = target
         return target

@@ -33,6 +33,7 @@ def release_warnings(publication: Publication, persons: PersonRisk | None) -> li
         *key_warnings(publication.policy),
         *_nothing_required(publication),
         *_earlier_releases(publication),
+        *_further_rows(publication),
         *_seed(publication),
     ]
 
@@ -135,6 +136,31 @@ def _earlier_releases(publication: Publication) -> Iterator[str]:
         yield (
             f"{unmatched:,} of {rows:,} rows match no record of {', '.join(linked.names)}: they are not about the same "
             "people, as the (X, Y)-requirements assume, and no promise on the join covers these rows"
+        )
+
+
+def _further_rows(publication: Publication) -> Iterator[str]:
+    """What is taken for granted of rows that are added to releases, and what is not promised of them."""
+    extension = publication.extension
+    if extension is None:
+        return
+    several = "the release that they are added to"
+    if len(extension.releases) > 1:
+        several = f"the {len(extension.releases):,} releases that they are added to"
+    yield (
+        f"the rows are taken to be about other people than {several}, which nobody can check: of somebody who is in "
+        "both, sfumato attack intersect measures what the tables tell together"
+    )
+    if extension.promise == "together" and extension.failing_alone:
+        yield (
+            f"{extension.failing_alone:,} of {publication.rows:,} rows are in classes that keep the promise together "
+            "with the rows before, and not by themselves: whoever knows that a person is among the new rows may learn "
+            'more than is promised; [apply] promise = "alone" rules that out'
+        )
+    if rows := extension.left_out.rows:
+        yield (
+            f"{rows:,} of {publication.input_rows:,} rows were dropped: {'; '.join(extension.left_out.sentences())}; "
+            "what is published is no fair sample of what came in"
         )
 
 

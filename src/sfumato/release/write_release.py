@@ -1,5 +1,6 @@
 """Write a release: tables and accounts into a hidden folder, the verdict on the files, the reports; then it appears."""
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable
 from sfumato.publish.signing_key import SIGNATURE_FILE, SigningKey, check_signing_key_apart
 from sfumato.reading.release_reader import MANIFEST
+from sfumato.recode.saved_recoding import RECODING_FILE, SavedRecoding
 from sfumato.release.audit import audit_findings, draft_audit
 from sfumato.release.folder import Stage, flush_to_disk, staged
 from sfumato.release.timing import timed
@@ -70,6 +72,8 @@ def write_release(
             flushing = [pool.submit(flush_to_disk, file.path) for file in files.values()]
             account = manifest.draft_manifest(publication, files)
             record = draft_audit(publication, assessment.utility)
+            if not publication.split:  # the labels of two tables are the values themselves
+                record["recoding"] = _write_recoding(publication, private / RECODING_FILE)
             write_json(public / MANIFEST, account)
             write_json(private / "audit.json", record)
         with timed(seconds, "verify"):
@@ -114,6 +118,16 @@ def write_table(table: PublishedTable, path: Path, policy: Policy) -> manifest.W
     return manifest.WrittenTable(path, digest)
 
 
+def _write_recoding(publication: Publication, path: Path) -> dict[str, str]:
+    """Save the recoding for further rows; the audit gets its hash."""
+    if publication.extension is not None:  # further rows after these may be of any class that is published
+        saved = publication.extension.recoding
+    else:
+        saved = SavedRecoding.from_recoding(publication.encoded, publication.recoding, publication.policy)
+    path.write_bytes(text := saved.as_text())
+    return {"file": path.name, "sha256": hashlib.sha256(text).hexdigest()}
+
+
 def _attacks_and_figures(assessment: Assessment) -> "tuple[Attacks, ReportFigures]":
     return assessment.attacks, assessment.figures
 
@@ -147,7 +161,11 @@ def _write_accounts(  # noqa: PLR0913, PLR0917 - all that is known of a release 
     """
     publication, public, private = assessment.publication, stage / "public", stage / "private"
     findings = [finding.as_json() for finding in verdict.privacy]
-    account["privacy"] = manifest.public_findings(findings, publication.recoding)
+    account["privacy"] = manifest.public_findings(findings, publication)
+    if (together := verdict.together) is not None:
+        stated = [finding.as_json() for finding in together.privacy]
+        figures = {"rows": together.rows, "classes": together.classes}
+        account["extends"] |= figures | {"privacy": manifest.public_findings(stated, publication)}
     account["summary"] = _write_summary(publication, public / SUMMARY, account)
     write_json(public / MANIFEST, account)
     warnings = release_warnings(publication, assessment.persons)

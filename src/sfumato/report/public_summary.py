@@ -170,6 +170,10 @@ def _contents(manifest: Manifest, groups: _PublishedGroups) -> Markup:
     ]
     if "previous" in manifest:
         lines.append(("Earlier", ", ".join(earlier["name"] for earlier in manifest["previous"])))
+    if "extends" in manifest:
+        extended = manifest["extends"]["releases"]
+        before = f"{plural(len(extended), 'release')} of {sum(one['rows'] for one in extended):,} rows"
+        lines.append(("Further rows", f"added to {before}, under the same labels"))
     remark = [paragraph(manifest["remark"])] if "remark" in manifest else []
     return section("What is published", facts(lines), *remark)
 

@@ -160,6 +160,20 @@ def _are_previous(value: Any) -> bool:
     return len(set(names)) == len(names)
 
 
+def _is_extension(value: Any) -> bool:
+    """Whether it names the releases that are extended by their hashes, and says what keeps the promise."""
+    if not isinstance(value, dict) or value.get("promise") not in {"alone", "together"}:
+        return False
+    releases = value.get("releases")
+    if not _are_objects(releases) or not releases or not _are_objects(value.get("privacy", [])):
+        return False
+    return all(_is_hash(entry.get(key)) for entry in releases for key in ("manifest_sha256", "sha256"))
+
+
+def _is_hash(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
 def _is_previous(entry: JsonObject) -> bool:
     """Whether an entry names its file, and says properly what its records are matched by."""
     if not all(isinstance(entry.get(key), str) and entry[key] for key in ("name", "table", "sha256")):
@@ -216,6 +230,9 @@ _MANIFEST_KEYS: dict[str, Callable[[Any], bool]] = {
     "previous": _are_previous,
     "taxonomies": are_taxonomies,
     "summary": lambda value: _has_hash(value) and value.get("file") == SUMMARY,
-    "signed_by": lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None,
+    "signed_by": _is_hash,
+    "extends": _is_extension,
 }
-_OPTIONAL_KEYS = frozenset({"csv", "privacy", "suppression_limit", "previous", "taxonomies", "summary", "signed_by"})
+_OPTIONAL_KEYS = frozenset(
+    {"csv", "privacy", "suppression_limit", "previous", "taxonomies", "summary", "signed_by", "extends"}
+)

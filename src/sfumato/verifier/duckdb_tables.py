@@ -266,10 +266,9 @@ def _read_schema(path: Path) -> tuple[list[str], list[Any]]:
 
 def _column_types(names: Sequence[str], kinds: Sequence[Any], declared: Mapping[str, str]) -> dict[str, Any]:
     """Select the types of columns that are not text, to the second where the data dictionary says so."""
-    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     types = {}
     for name, kind in zip(names, kinds, strict=True):
-        if any(is_text(kind) for is_text in texts):
+        if _is_text_type(kind):
             continue
         types[name], stated = kind, declared.get(name, "")
         if pa.types.is_timestamp(kind) and stated.startswith("timestamp[s"):
@@ -277,6 +276,16 @@ def _column_types(names: Sequence[str], kinds: Sequence[Any], declared: Mapping[
         elif pa.types.is_time32(kind) and stated == "time32[s]":
             types[name] = pa.time32("s")
     return types
+
+
+def arrow_types(table: Any) -> dict[str, Any]:
+    """Find the types of the columns of an Arrow table that are not text, those of the values where they are coded."""
+    kinds = {field.name: _value_type(field.type) for field in table.schema}
+    return {name: kind for name, kind in kinds.items() if not _is_text_type(kind)}
+
+
+def _is_text_type(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def register_tables(
@@ -290,14 +299,14 @@ def register_tables(
     for place, (label, table) in enumerate(tables.items()):
         names = tuple(table.column_names)
         kept = {f"c{i}": table.column(i) for i, name in enumerate(names) if name in numbers}
-        texts = {f"c{i}": _as_text(table.column(i)) for i, name in enumerate(names) if name in needed}
+        texts = {f"c{i}": as_text(table.column(i)) for i, name in enumerate(names) if name in needed}
         connection.register(f"published_{place}", pa.table(texts | kept))
         types = {field.name: _value_type(field.type) for field in table.schema if field.name in numbers}
         views.append(TableView(connection, names, types, source=f"published_{place}", label=label))
     return views
 
 
-def _as_text(column: Any) -> Any:
+def as_text(column: Any) -> Any:
     """Make a column a dictionary of texts: each different value is printed once."""
     kind = _value_type(column.type)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):

@@ -18,6 +18,12 @@ from sfumato.verifier.accounts import read_promise
 from sfumato.verifier.checks import reach_verdict
 from sfumato.verifier.counts import ClassCounts, count_release
 from sfumato.verifier.duckdb_tables import open_files, register_tables
+from sfumato.verifier.extension_checks import (
+    StatedExtension,
+    add_verdict_in_memory,
+    add_verdict_together,
+    read_extension,
+)
 from sfumato.verifier.linkage.earlier_releases import (
     join_problems,
     locate_files,
@@ -57,14 +63,16 @@ def verify(
     asked: RequestedPromise | None = None,
     previous: Mapping[str, str | Path] | None = None,
     signed_by: str | Path | None = None,
+    bases: Sequence[str | Path] = (),
 ) -> Verdict:
     """Re-check a published release from its files.
 
     `folder` is the release or its ``public`` part. What is `asked`, a policy, stands in place of what the manifest
     promises. `previous` names the files of earlier releases, in place of those that the private audit knows.
     `signed_by` is the file of a public key: whatever its owner has not signed is refused, every public file included.
-    Raises `NotVerified` where a file is missing, cannot be read or is not signed by that key, and `InputError` where a
-    requirement cannot be checked with what is at hand.
+    `bases` are the folders of the releases that this one adds rows to, where it does and the private audit does not
+    know them. Raises `NotVerified` where a file is missing, cannot be read or is not signed by that key, and
+    `InputError` where a requirement cannot be checked with what is at hand.
     """
     key = None if signed_by is None else TrustedKey.read(Path(signed_by))
     public = public_folder(Path(folder))
@@ -75,6 +83,7 @@ def verify(
     _check_requirements(promise)
     layout = read_layout(manifest)
     paths = [table_path(public, name) for name in layout.files]
+    extension = read_extension(manifest, audit, bases)
     problems = manifest_file_problems(content, audit)
     with ThreadPoolExecutor(1) as pool:  # hashing needs no lock of Python's, and reads what is counted meanwhile
         hashing = pool.submit(table_file_problems, public, manifest)
@@ -82,11 +91,13 @@ def verify(
             others = other_file_problems(public, manifest, layout.files, complete=key is not None)
             others += promise_problems(manifest, audit) + previous_problems(manifest, audit)
             verdict = _verify_tables(paths, promise, manifest, audit)
+            if extension is not None:
+                verdict = add_verdict_together(verdict, paths[0], manifest, promise, extension)
         finally:  # of two errors, that of a file that cannot be read is the one to mend first
             problems += hashing.result()
     problems += others
     if asked is None and "privacy" in manifest:
-        problems += figure_problems(verdict.privacy, manifest["privacy"])
+        problems += figure_problems(verdict.privacy, manifest["privacy"]) + together_problems(verdict, manifest)
     problems += (wrong := signature_problems(public, content, manifest))
     signature = None if wrong else _found_signature(manifest, key)
     return replace(verdict, problems=(*problems, *verdict.problems), signature=signature)
@@ -105,6 +116,7 @@ def verify_accounts(folder: Path, verdict: Verdict, *, key: TrustedKey | None = 
     problems = manifest_file_problems(content, audit) + promise_problems(manifest, audit)
     problems += other_file_problems(public, manifest, tables, complete=complete) + previous_problems(manifest, audit)
     problems += number_problems(verdict, manifest, audit) + figure_problems(verdict.privacy, manifest["privacy"])
+    problems += together_problems(verdict, manifest)
     problems += (wrong := signature_problems(public, content, manifest))
     signature = None if wrong else _found_signature(manifest, key)
     return replace(verdict, problems=(*verdict.problems, *problems), signature=signature)
@@ -127,6 +139,11 @@ def _found_signature(manifest: JsonObject, key: TrustedKey | None) -> FoundSigna
 def verify_table(table: Any, promise: Promise) -> Verdict:
     """Check the promise of an Arrow table in memory, before anybody gets to see it."""
     return _verify_in_memory({"the table": table}, promise, None)
+
+
+def verify_extension(table: Any, promise: Promise, stated: StatedExtension, bases: Sequence[Any]) -> Verdict:
+    """Check that of a table which adds rows to `bases`, public folders of releases or Arrow tables, with these."""
+    return add_verdict_in_memory(verify_table(table, promise), table, promise, stated, bases)
 
 
 def verify_tables(nss: Any, ss: Sequence[Any], promise: Promise, class_id: str) -> Verdict:
@@ -271,6 +288,20 @@ def figure_problems(findings: Sequence[Finding], stated: Sequence[JsonObject]) -
         for finding, figures in zip(findings, stated, strict=True)
         if not _agrees(finding, figures)
     ]
+
+
+def together_problems(verdict: Verdict, manifest: JsonObject) -> list[str]:
+    """Say which figures of the manifest on the table and those that it extends are not those that were found."""
+    stated = manifest.get("extends", {})
+    if verdict.together is None or "privacy" not in stated:
+        return []
+    counts = {"rows": verdict.together.rows, "classes": verdict.together.classes}
+    problems = [
+        f"the tables together have {number:,} {what}, not as many as the manifest says"
+        for what, number in counts.items()
+        if stated.get(what) != number
+    ]
+    return problems + figure_problems(verdict.together.privacy, stated["privacy"])
 
 
 def _agrees(finding: Finding, stated: JsonObject) -> bool:
