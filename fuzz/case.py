@@ -268,13 +268,15 @@ def read_rows(text: str, nulls: list[str], separator: str = ",") -> tuple[list[s
 
 
 def policy_texts(value: Any) -> set[str]:
-    """Every text of a policy: what it says may stand in a public file.
+    """Every text and number of a policy: what it declares, such as the ends of a domain, may stand in a public file.
 
-    >>> sorted(policy_texts({"a": [{"b": "c"}]}))
-    ['a', 'b', 'c']
+    >>> sorted(policy_texts({"a": [{"b": "c"}, -840852817633]}))
+    ['-840852817633', 'a', 'b', 'c']
     """
     if isinstance(value, str):
         return {value}
+    if isinstance(value, int | float):
+        return {str(value)}
     if isinstance(value, Mapping):
         return set(value) | {text for item in value.values() for text in policy_texts(item)}
     if isinstance(value, list | tuple):
