@@ -70,6 +70,7 @@ def server(postgresql: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         "CREATE TYPE sex AS ENUM ('f', 'm')",
         CREATE,
         INSERT,
+        "CREATE FUNCTION forget() RETURNS int LANGUAGE sql AS 'DELETE FROM visits; SELECT 1'",
     ):
         with connected(postgresql) as cursor:
             cursor.execute(statement)
@@ -168,6 +169,7 @@ def test_a_password_file(server: Any, rules: Rules, tmp_path: Path, monkeypatch:
         ("delete from visits returning age", "does not answer|would change"),
         ("select 1 as age; drop table visits", "does not answer"),
         ("with gone as (delete from visits returning age) select age from gone", "does not answer|would change"),
+        ("select forget() as age", "would change the database; say a SELECT"),
         ("select town::int as age from visits", r"cannot answer \[data\] query or table \(state 22P02\)"),
     ],
 )

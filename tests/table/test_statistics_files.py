@@ -6,6 +6,7 @@ import datetime as dt
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -148,3 +149,31 @@ def test_no_rows(tmp_path: Path, rules: Rules) -> None:
     pyreadstat.write_sav(FRAME.iloc[:0], tmp_path / "t.sav")
     with pytest.raises(DataError, match="no rows"):
         _read(tmp_path / "t.sav", rules)
+
+
+class SasLibrary:
+    """Stands for pyreadstat, which reads files of SAS and writes none: one column of two codes, and its catalog."""
+
+    @staticmethod
+    def read_sas7bdat(_: str, **options: Any) -> tuple[dict[str, list[Any]], Any]:
+        cells = {} if options.get("metadataonly") else {"sex": [1.0, 2.0, 3.0]}
+        account = SimpleNamespace(column_names=["sex"], number_rows=3, variable_to_label={"sex": "SEX"})
+        return cells, account
+
+    @staticmethod
+    def read_sas7bcat(path: str, **_: Any) -> tuple[dict[str, list[Any]], Any]:
+        labels = {"SEX": {1.0: "Male", 2.0: "Female"}} if Path(path).read_bytes() == b"catalog" else {}
+        return {}, SimpleNamespace(value_labels=labels)
+
+
+@pytest.mark.parametrize("name", ["t.sas7bcat", "formats.sas7bcat", None])
+def test_a_catalog_beside_a_file_of_sas(
+    tmp_path: Path, rules: Rules, monkeypatch: pytest.MonkeyPatch, name: str | None
+) -> None:
+    """The labels of a catalog beside the file are the values; without one the codes are."""
+    monkeypatch.setitem(sys.modules, "pyreadstat", SasLibrary)
+    (tmp_path / "t.sas7bdat").write_bytes(b"table")
+    if name:
+        (tmp_path / name).write_bytes(b"catalog")
+    found = _read(tmp_path / "t.sas7bdat", rules, "sex").arrow.column("sex").to_pylist()
+    assert found == (["Male", "Female", "3"] if name else [1, 2, 3])

@@ -121,6 +121,13 @@ def test_bad_records_keep_their_number(tmp_path: Path, rules: Rules) -> None:
             read_table(tmp_path / "t.csv", load(rules({header or "column 1": "quasi", "b": "plain"})))
 
 
+def test_a_header_that_r_left_short(tmp_path: Path, rules: Rules) -> None:
+    """R's write.table leaves the name of the row names out; nothing is shifted, and the sentence says what to do."""
+    (tmp_path / "t.csv").write_text('"sex","town"\n"1","f","Bern"\n"2","m","Thun"\n')
+    with pytest.raises(DataError, match=r"record 1 has 3 cells where the header has 2.*col.names = NA"):
+        read_table(tmp_path / "t.csv", load(rules({"sex": "quasi", "town": "plain"})))
+
+
 @pytest.mark.parametrize("text", ["\n1,2\n", ",\n1,2\n", " , \n1,2\n"])
 def test_no_name_at_all_is_no_header(tmp_path: Path, rules: Rules, text: str) -> None:
     """A first line without any name names nothing."""

@@ -111,10 +111,11 @@ def _explain_failure(
             f"{path.name} cannot be read as CSV with the separator {quote(head.separator)}; "
             "check that every quote is closed and that [data] separator is right"
         )
-    return DataError(
-        f"{path.name}: record {bad[-1].number - 1} has {bad[-1].actual_columns} cells where the header has "
-        f"{bad[-1].expected_columns}; mend or remove it, or quote cells that hold the separator"
-    )
+    number, cells, named = bad[-1].number - 1, bad[-1].actual_columns, bad[-1].expected_columns
+    way = "mend or remove it, or quote cells that hold the separator"
+    if number == 1 and cells == named + 1:
+        way += "; R's write.table names no column for the row names: write it with col.names = NA, or without them"
+    return DataError(f"{path.name}: record {number} has {cells} cells where the header has {named}; {way}")
 
 
 # The head of a file: whether it is text, its separator, and the names of its columns.

@@ -34,8 +34,9 @@ _AS_THEY_ARE = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, 
 
 def postgresql_schema(url: DatabaseUrl, source: DataSource) -> Any:
     """Find the names of the columns; what is not a number, a truth value or a date comes as text."""
+    inner = write_from(source, url.name, None)
     with opened_postgresql(url) as connection, connection.cursor() as cursor:
-        return _postgresql_schema(cursor, write_from(source, url.name, None))
+        return _postgresql_schema(cursor, inner)
 
 
 def read_postgresql(url: DatabaseUrl, policy: Policy, columns: list[str]) -> Any:
@@ -97,8 +98,9 @@ def opened_postgresql(url: DatabaseUrl, *, write: bool = False) -> Iterator[Any]
 
 def mysql_schema(url: DatabaseUrl, source: DataSource) -> Any:
     """Find the names of the columns; their types show when they are read."""
+    inner = write_from(source, url.name, None, mark="`")
     with _opened_mysql(url) as cursor:
-        cursor.execute(write_select(write_from(source, url.name, None, mark="`"), first=0, mark="`"))
+        cursor.execute(write_select(inner, first=0, mark="`"))
         return pa.schema([(column[0], pa.null()) for column in cursor.description])
 
 

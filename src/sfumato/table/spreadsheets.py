@@ -57,7 +57,9 @@ def _read_sheet(path: TableFile, source: DataSource) -> _Sheet:
     where = f"sheet {quote(name)} of {path.name}"
     top = next((place for place, row in enumerate(rows) if _is_filled(row)), None)
     if top is None:
-        raise DataError(f"{where} is empty; name another with sheet = in [data], or write a header and rows into it")
+        raise DataError(
+            f"{where} is empty; name another with sheet in [data] (--sheet of init), or write a header and rows into it"
+        )
     if any(first[0] <= top <= last[0] for first, last in merged):
         raise DataError(f"the header of {where} has merged cells; give each column a name in one row, and no more")
     header, body = rows[top], [row for row in rows[top + 1 :] if _is_filled(row)]

@@ -10,6 +10,9 @@ _END = re.compile(r";\s*(?:--[^\n]*\s*|/\*.*?\*/\s*)*\Z", re.DOTALL)
 """The semicolon that ends a query, with comments after it."""
 
 
+_SAY_WHAT = 'say table = "…" or query = "select …" in [data], or --table or --query to init'
+
+
 def quote_identifier(name: str, mark: str = '"') -> str:
     """Write any name as an SQL identifier; MySQL's mark is another.
 
@@ -39,10 +42,10 @@ def write_from(source: DataSource, name: str, tables: Sequence[str] | None, *, m
     if source.table is not None:
         return ".".join(quote_identifier(part, mark) for part in split_table_name(source.table))
     if tables is None:
-        raise DataError(f'say query = "select …" or table = "…" in [data], besides {name}')
+        raise DataError(f"nothing says what is read of {name}; {_SAY_WHAT}")
     if len(tables) != 1:
         has = f"has the tables {listing(tables)}" if tables else "has no table"
-        raise DataError(f'{name} {has}; say table = "…" or query = "select …" in [data]')
+        raise DataError(f"{name} {has}; {_SAY_WHAT}")
     return quote_identifier(tables[0], mark)
 
 

@@ -2,10 +2,12 @@
 
 Value labels become the values: where 1 is labelled ``Male``, the cell is ``Male``. A value without a label, in a column
 where others have one, is the text of its number. Missing values are NULL, those that a user declared (in SPSS ranges of
-codes such as 97 to 99, in Stata and SAS .a to .z) as well, and labels of them are not looked at.
+codes such as 97 to 99, in Stata and SAS .a to .z) as well, and labels of them are not looked at. SAS keeps its labels
+in a catalog, which is read where it lies beside the file, under the same name or as formats.sas7bcat.
 """
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +28,8 @@ STATISTICS_SUFFIXES = {
 }
 """The name of each format, and what pyreadstat calls its reader."""
 
+_CATALOG = ".sas7bcat"
+_READERS = STATISTICS_SUFFIXES | {_CATALOG: ("a SAS catalog", "read_sas7bcat")}
 _CELL = 8
 """Bytes of a cell at least, while it is read."""
 
@@ -42,7 +46,7 @@ def read_statistics(path: TableFile, policy: Policy, columns: list[str]) -> Any:
     cells, account = _read(path, usecols=columns)
     if not cells or not len(cells[columns[0]]):
         raise no_rows_error()
-    labels, null = account.variable_value_labels, ("", *policy.source.null)
+    labels, null = _find_labels(path, account), ("", *policy.source.null)
     return pa.table({name: make_column(label_cells(cells[name], labels.get(name, {})), null) for name in columns})
 
 
@@ -60,9 +64,22 @@ def label_cells(cells: Iterable[Any], labels: Mapping[Any, str]) -> list[Any]:
     return [None if value is None else labels[value] if value in labels else write_cell(value) for value in values]
 
 
+def _find_labels(path: TableFile, account: Any) -> Mapping[str, Mapping[Any, str]]:
+    """Find the labels of each column: in the file, or in the catalog beside one of SAS."""
+    if path.suffix.lower() != ".sas7bdat" or not isinstance(path, Path):
+        found: Mapping[str, Mapping[Any, str]] = account.variable_value_labels
+        return found
+    catalogs = [path.with_suffix(_CATALOG), path.with_name(f"formats{_CATALOG}")]
+    beside = next((catalog for catalog in catalogs if catalog.exists()), None)
+    if beside is None:
+        return {}
+    formats = _read(beside)[1].value_labels
+    return {column: formats[form] for column, form in account.variable_to_label.items() if form in formats}
+
+
 def _read(path: TableFile, **options: Any) -> tuple[Mapping[str, Any], Any]:
     """Run the reader of a format on the descriptor that was checked, opened anew by its number."""
-    name, reader = STATISTICS_SUFFIXES[path.suffix.lower()]
+    name, reader = _READERS[path.suffix.lower()]
     library = import_library("pyreadstat", "pyreadstat", "stats", f"{path.name} is a file of {name}")
     with open_table_file(path) as file:
         again = f"/proc/self/fd/{file.fileno()}"
