@@ -372,13 +372,20 @@ REAL = (
 )
 
 
-@pytest.mark.parametrize("label", REAL)
-def test_real_tables_run_unedited(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A real table goes through init, anonymize by several algorithms, and verify."""
+@pytest.mark.parametrize(("place", "label"), [*enumerate(REAL)])
+def test_real_tables_run_unedited(place: int, label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What init writes for a real table is taken by mondrian and by one of the other algorithms, up to the verifier."""
     monkeypatch.syspath_prepend(os.fspath(Path(__file__).parents[2]))
-    from benchmarks.real_tables import is_installed, list_tables, try_table
+    from benchmarks.real_tables import is_installed, list_tables
 
     (table,) = [each for each in list_tables(label) if each.label == label]
     if not is_installed(table.library):
         pytest.skip(f"{table.library} is not installed: pip install {table.library}")
-    assert try_table(table, ["mondrian"])["failed"] == ""
+    (tmp_path / "table.csv").write_text(table.text(), encoding="utf-8")
+    policy = tmp_path / "policy.toml"
+    write(propose(tmp_path / "table.csv", policy=policy), policy)
+    unimproved = policy.read_text(encoding="utf-8").replace("suppression = 0.02", "suppression = 0.02\nimprove = false")
+    policy.write_text(unimproved, encoding="utf-8")  # which takes a few seconds, and is tried by the benchmark
+    for algorithm in ("mondrian", ("progressive", "top-down", "bottom-up", "mondrian-relaxed", "tds")[place % 5]):
+        release = anonymize(None, load(policy).replace(algorithm=algorithm))
+        assert all(entry["satisfied"] for entry in release.privacy)

@@ -110,7 +110,7 @@ def describe_unreadable_column(name: str, rows: int) -> ColumnFacts:
 # Whether values can be what the name says.
 
 _MOST_ANSWERS = 200
-_SEXES, _ORIGINS, _DAYS = 8, 100, 366
+_TWO, _SEXES, _ORIGINS, _DAYS = 2, 8, 100, 366
 _CODE_OF_PLACE = "[^ ]{3,}"
 _BEYOND = 0.05
 """Numbers, by their share of the rows, that may lie beyond what a name allows, as slips."""
@@ -137,6 +137,7 @@ def find_contradiction(concept: Concept, column_type: "ColumnType", values: Colu
         (key in _KINDS_OF_THINGS and is_broken, "it holds measures with decimals"),
         (key in _KINDS_OF_THINGS and kind is ColumnKind.DATE, "it holds dates"),
         (distinct > too_many, f"it has {distinct:,} different values"),
+        (key == "age" and distinct == _TWO < values.present, "two values tell no ages apart"),
         (key == "postal" and (is_broken or not values.any_match(_CODE_OF_PLACE)), "its values are no codes of places"),
         (numbers is not None and not (lowest <= low and high <= highest), "its numbers are not of that kind"),
         (key in {"latitude", "longitude"} and numbers is None, "it holds no numbers"),
