@@ -34,6 +34,7 @@ from sfumato.extend.class_allocation import (
     count_published,
     find_fitting_classes,
 )
+from sfumato.extend.repeated_people import count_repeated_people
 from sfumato.hierarchy import File, Spec
 from sfumato.hierarchy.hierarchy import Label
 from sfumato.labels.label_loss import find_losses, loss_arrays
@@ -71,6 +72,8 @@ def publish_further(base: BaseRelease, data: Any) -> Publication:
     with timed(seconds, "read"), ThreadPoolExecutor(1) as pool:
         whole = _read_rows(data, policy)
         repeated = pool.submit(find_repeated_identifiers, whole, policy)
+        source = data if whole.path is None else whole.path
+        same_people = count_repeated_people(source, policy, base.originals)
         digest = file_digest(whole.path) if whole.path else None
         if digest is not None and digest in base.inputs:
             raise InputError(
@@ -104,7 +107,9 @@ def publish_further(base: BaseRelease, data: Any) -> Publication:
         draws = RandomDraws.for_tables(encoded, Randomness(rules.search.seed), 1)
         tables = publish_tables(table, encoded, recoding, rules, draws)
         tables = {name: _with_base_types(one, base.types) for name, one in tables.items()}
-    extension = Extension(base.releases, policy.apply.promise, left_out, base.recoding, further.domains, failing)
+    extension = Extension(
+        base.releases, policy.apply.promise, left_out, base.recoding, further.domains, failing, same_people
+    )
     linked = None
     if rules.linkage:
         from sfumato.previous import link_releases  # noqa: PLC0415 - only where a requirement is about a join
