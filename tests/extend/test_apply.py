@@ -627,6 +627,11 @@ def test_a_requirement_on_a_join_holds_of_further_rows(tmp_path: Path) -> None:
     verdict = verify(tmp_path / "new")
     assert verdict.satisfied
     assert [finding.model for finding in verdict.privacy] == ["k-anonymity", "xy-anonymity"]
+    few = people(300, 1).iloc[:3].assign(age="30", job="cook", zip="4350", illness=["flu", "cold", "flu"])
+    with pytest.raises(
+        Infeasible, match=r"break what is promised of the join: .* fewer than 4; make a release of them"
+    ):
+        sf.apply(tmp_path / "old", few)
 
 
 def test_exact_shares_are_rounded_down() -> None:

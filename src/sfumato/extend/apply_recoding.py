@@ -38,6 +38,7 @@ from sfumato.extend.repeated_people import count_repeated_people
 from sfumato.hierarchy import File, Spec
 from sfumato.hierarchy.hierarchy import Label
 from sfumato.labels.label_loss import find_losses, loss_arrays
+from sfumato.models import LINKAGE
 from sfumato.policy import Policy
 from sfumato.publish.extension import Extension, LeftOut
 from sfumato.publish.publication import Publication
@@ -47,9 +48,10 @@ from sfumato.recode import Labels, Recoding
 from sfumato.recode.saved_recoding import SavedRecoding
 from sfumato.release import Release
 from sfumato.release.timing import timed
-from sfumato.release.verification import verify_publication
+from sfumato.release.verification import promise_of, verify_publication
 from sfumato.table import Table, find_repeated_identifiers, from_frame, read_table
 from sfumato.table.files import file_digest
+from sfumato.verifier import verify_table
 
 
 def apply(
@@ -115,9 +117,23 @@ def publish_further(base: BaseRelease, data: Any) -> Publication:
         from sfumato.previous import link_releases  # noqa: PLC0415 - only where a requirement is about a join
 
         linked = link_releases(encoded, rules)
-    return Publication(
+    publication = Publication(
         rules, table, encoded, recoding, tables, digest, seconds, repeated.result(), linked, extension=extension
     )
+    if linked is not None:
+        _check_join(publication)
+    return publication
+
+
+def _check_join(publication: Publication) -> None:
+    """Raise where the further rows break a requirement on the join with earlier releases."""
+    verdict = verify_table(publication.tables["table"].arrow, promise_of(publication))
+    broken = [finding for finding in verdict.privacy if not finding.satisfied and finding.model in LINKAGE]
+    if broken:
+        raise Infeasible(
+            f"the further rows break what is promised of the join: {broken[0].failures[0]}; make a release of them "
+            "with sfumato anonymize, which takes the join into account"
+        )
 
 
 def _read_rows(data: Any, policy: Policy) -> Table:
