@@ -66,11 +66,11 @@ def test_one_json_object(runs: Runs, release: Path) -> None:
 
 
 def test_people_read_what_was_done(runs: Runs, release: Path) -> None:
-    """Tables, where the folder is, and a warning of what is taken for granted."""
+    """Tables, where the folder is, and what is said of it when others look."""
     outcome = runs("apply", "old", "--data", "new.csv", "--out", "new")
     assert outcome.code == 0
     assert "with the 300 rows before, 500 rows in" in outcome.out
-    assert "warning: the rows are taken to be about other people" in outcome.err
+    assert outcome.err == ""
     verified = runs("verify", release / "new")
     assert "together with the releases that it extends: 500 rows in" in verified.out
     (release / "old").rename(release / "elsewhere")
@@ -78,6 +78,30 @@ def test_people_read_what_was_done(runs: Runs, release: Path) -> None:
     assert alone.code == 0
     assert "was not checked: name their folders with --base" in alone.out
     assert "together with the releases" in runs("verify", "new", "--base", "elsewhere").out
+
+
+def test_people_who_are_in_both_tables_are_counted(runs: Runs, release: Path) -> None:
+    """Identifiers are compared with the table before where it is as it was, and it is said where it is not."""
+    lines = (release / "new.csv").read_text().replace("n2-1,", "n1-7,").replace("n2-2,", "n1-8,")
+    (release / "new.csv").write_text(lines)
+    outcome = runs("apply", "old", "--data", "new.csv", "--out", "new")
+    assert outcome.err.startswith(
+        "warning: 2 of 200 rows have a value of 'name' that stands in a table before, and the "
+    )
+    assert outcome.err.count("\n") == 1
+    audit = json.loads((release / "new" / "private" / "audit.json").read_text())
+    assert audit["extends"]["same_people"] == {"name": 2}
+    write_rows(release / "newer.csv", 200, 3)
+    (release / "newer.csv").write_text((release / "newer.csv").read_text().replace("n3-5,", "n1-8,"))
+    outcome = runs("apply", "new", "--data", "newer.csv", "--out", "newer")
+    assert "1 of 200 rows have a value of 'name'" in outcome.err
+    (release / "old.csv").write_text("changed\n")
+    (release / "new.csv").unlink()
+    outcome = runs("apply", "new", "--data", "newer.csv", "--out", "newest")
+    assert (
+        "the rows are taken to be about other people than the 2 releases that they are added to, and that could not be"
+        in (outcome.err)
+    )
 
 
 def test_what_cannot_be_published_is_named_by_count(runs: Runs, release: Path) -> None:

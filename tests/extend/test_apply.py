@@ -231,6 +231,24 @@ def test_every_old_row_is_covered_where_labels_overlap(family: str) -> None:
     check_by_definition(old, new)
 
 
+def test_sets_may_name_values_that_no_new_row_holds(tmp_path: Path) -> None:
+    """A set costs what its members cost, whether or not a new row holds them; a star covers what is new."""
+    policy = rules("mondrian", apply={"promise": "together"})
+    old = sf.anonymize(people(300, 1), policy)
+    old.save(tmp_path / "old")
+    table = people(150, 2)
+    table["zip"] = ["4350" if place % 2 else "9999" for place in range(150)]
+    new = sf.apply(tmp_path / "old", table)
+    check_by_definition(old, new, alone=False)
+    stars = sum("*" in labels[1] for labels in classes_of(old.table) if labels[1] == "*")
+    assert (new.left_out.uncovered >= 75) == (stars == 0)
+    loss = new.utility.attributes["zip"]
+    assert 0 < loss.ncp <= 1
+    assert loss.exact_cells == sum(label == "4350" for label in new.table["zip"])
+    new.save(tmp_path / "new")
+    assert verify(tmp_path / "new").satisfied
+
+
 def test_columns_may_stand_in_another_order() -> None:
     """Columns are known by their names."""
     old = sf.anonymize(people(300, 1), rules("top-down"))
@@ -609,6 +627,11 @@ def test_a_requirement_on_a_join_holds_of_further_rows(tmp_path: Path) -> None:
     verdict = verify(tmp_path / "new")
     assert verdict.satisfied
     assert [finding.model for finding in verdict.privacy] == ["k-anonymity", "xy-anonymity"]
+    few = people(300, 1).iloc[:3].assign(age="30", job="cook", zip="4350", illness=["flu", "cold", "flu"])
+    with pytest.raises(
+        Infeasible, match=r"break what is promised of the join: .* fewer than 4; make a release of them"
+    ):
+        sf.apply(tmp_path / "old", few)
 
 
 def test_exact_shares_are_rounded_down() -> None:

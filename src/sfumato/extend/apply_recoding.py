@@ -34,9 +34,11 @@ from sfumato.extend.class_allocation import (
     count_published,
     find_fitting_classes,
 )
+from sfumato.extend.repeated_people import count_repeated_people
 from sfumato.hierarchy import File, Spec
 from sfumato.hierarchy.hierarchy import Label
 from sfumato.labels.label_loss import find_losses, loss_arrays
+from sfumato.models import LINKAGE
 from sfumato.policy import Policy
 from sfumato.publish.extension import Extension, LeftOut
 from sfumato.publish.publication import Publication
@@ -46,9 +48,10 @@ from sfumato.recode import Labels, Recoding
 from sfumato.recode.saved_recoding import SavedRecoding
 from sfumato.release import Release
 from sfumato.release.timing import timed
-from sfumato.release.verification import verify_publication
+from sfumato.release.verification import promise_of, verify_publication
 from sfumato.table import Table, find_repeated_identifiers, from_frame, read_table
 from sfumato.table.files import file_digest
+from sfumato.verifier import verify_table
 
 
 def apply(
@@ -71,6 +74,8 @@ def publish_further(base: BaseRelease, data: Any) -> Publication:
     with timed(seconds, "read"), ThreadPoolExecutor(1) as pool:
         whole = _read_rows(data, policy)
         repeated = pool.submit(find_repeated_identifiers, whole, policy)
+        source = data if whole.path is None else whole.path
+        same_people = count_repeated_people(source, policy, base.originals)
         digest = file_digest(whole.path) if whole.path else None
         if digest is not None and digest in base.inputs:
             raise InputError(
@@ -104,15 +109,31 @@ def publish_further(base: BaseRelease, data: Any) -> Publication:
         draws = RandomDraws.for_tables(encoded, Randomness(rules.search.seed), 1)
         tables = publish_tables(table, encoded, recoding, rules, draws)
         tables = {name: _with_base_types(one, base.types) for name, one in tables.items()}
-    extension = Extension(base.releases, policy.apply.promise, left_out, base.recoding, further.domains, failing)
+    extension = Extension(
+        base.releases, policy.apply.promise, left_out, base.recoding, further.domains, failing, same_people
+    )
     linked = None
     if rules.linkage:
         from sfumato.previous import link_releases  # noqa: PLC0415 - only where a requirement is about a join
 
         linked = link_releases(encoded, rules)
-    return Publication(
+    publication = Publication(
         rules, table, encoded, recoding, tables, digest, seconds, repeated.result(), linked, extension=extension
     )
+    if linked is not None:
+        _check_join(publication)
+    return publication
+
+
+def _check_join(publication: Publication) -> None:
+    """Raise where the further rows break a requirement on the join with earlier releases."""
+    verdict = verify_table(publication.tables["table"].arrow, promise_of(publication))
+    broken = [finding for finding in verdict.privacy if not finding.satisfied and finding.model in LINKAGE]
+    if broken:
+        raise Infeasible(
+            f"the further rows break what is promised of the join: {broken[0].failures[0]}; make a release of them "
+            "with sfumato anonymize, which takes the join into account"
+        )
 
 
 def _read_rows(data: Any, policy: Policy) -> Table:

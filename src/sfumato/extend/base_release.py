@@ -14,6 +14,7 @@ from typing import Any
 
 from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
 from sfumato.errors import DataError, InputError, UnreadableFile, quote
+from sfumato.extend.repeated_people import OriginalTable, find_original
 from sfumato.policy import Policy, load
 from sfumato.policy.requirements import find_apply_obstacle
 from sfumato.publish.extension import ExtendedRelease
@@ -33,8 +34,8 @@ class BaseRelease:
     """A release that can be extended.
 
     `releases` are it and those that it extends, in the order in which they came out. `inputs` are the hashes of the
-    files that these were made of. `totals` are the rows that came in, by column and value, for requirements that
-    compare with the whole table.
+    files that these were made of, and `originals` the files, where they still are. `totals` are the rows that came in,
+    by column and value, for requirements that compare with the whole table.
     """
 
     name: str
@@ -43,6 +44,7 @@ class BaseRelease:
     releases: tuple[ExtendedRelease, ...]
     types: Mapping[str, str]
     inputs: frozenset[str] = frozenset()
+    originals: tuple[OriginalTable, ...] = ()
     totals: Mapping[str, Mapping[str | None, int]] = field(default_factory=dict)
 
     def with_releases(self, releases: Sequence[ExtendedRelease]) -> "BaseRelease":
@@ -98,7 +100,7 @@ def _base_in_memory(release: Release) -> BaseRelease:
         (*extended, ExtendedRelease(table=table.arrow)),
         {name: str(getattr(kind, "value_type", kind)) for name, kind in table.types.items()},
         frozenset([release.input_digest] if release.input_digest else []),
-        {name: dict(zip(one.values, one.totals.tolist(), strict=True)) for name, one in domains.items()},
+        totals={name: dict(zip(one.values, one.totals.tolist(), strict=True)) for name, one in domains.items()},
     )
 
 
@@ -117,10 +119,11 @@ def _base_from_folder(folder: Path, policy: "str | Path | Mapping[str, Any] | Po
     rules = _read_policy(folder, audit, policy)
     if rules.publish.split:
         raise InputError(f"{folder} cannot be extended: {find_apply_obstacle(rules.columns, rules.publish)}")
-    inputs, extended = [_part(audit, "input").get("sha256")], []
+    extended, audits = [], [audit]
     for place in _find_chain(audit):
         extended.append(read_extended(place))
-        inputs.append(_part(_read_audit(place), "input").get("sha256"))
+        audits.append(_read_audit(place))
+    inputs = [_part(one, "input").get("sha256") for one in audits]
     named = [release.get("manifest_sha256") for release in _part(manifest, "extends").get("releases", [])]
     if [release.sha256 for release in extended] != named:
         raise InputError(f"{folder} extends other releases, of which not all are where they were; put them back")
@@ -131,6 +134,7 @@ def _base_from_folder(folder: Path, policy: "str | Path | Mapping[str, Any] | Po
         (*extended, ExtendedRelease(manifest, hashlib.sha256(content).hexdigest(), public)),
         {entry["name"]: str(entry.get("type", "")) for entry in stated.columns},
         frozenset(digest for digest in inputs if isinstance(digest, str)),
+        tuple(one for one in map(find_original, audits) if one is not None),
         _read_totals(_part(audit, "extends") or audit),
     )
 

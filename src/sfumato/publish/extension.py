@@ -91,6 +91,8 @@ class Extension:
     `promise` is ``alone`` or ``together``. `left_out` are the further rows that are not published. `recoding` is that
     of the first of the releases. `domains` are the sensitive columns over all rows, those before and those that came in
     now. `failing_alone` counts the rows of classes that do not keep the promise in the new table by itself.
+    `same_people` are, by identifier, the further rows whose value is in a table before; ``None`` where nobody could
+    compare.
     """
 
     releases: tuple[ExtendedRelease, ...]
@@ -99,6 +101,7 @@ class Extension:
     recoding: SavedRecoding
     domains: Mapping[str, SensitiveDomain] = field(default_factory=dict)
     failing_alone: int = 0
+    same_people: Mapping[str, int] | None = None
 
     @property
     def set_aside(self) -> int:

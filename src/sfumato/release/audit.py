@@ -52,6 +52,7 @@ def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
             "needs": {name: column.as_json() for name, column in needs_of(extension.domains, policy).items()},
             "left_out": extension.left_out.as_json(),
             "failing_alone": extension.failing_alone,
+            "same_people": None if extension.same_people is None else dict(extension.same_people),
         }
     return content
 

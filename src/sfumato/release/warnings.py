@@ -147,10 +147,16 @@ def _further_rows(publication: Publication) -> Iterator[str]:
     several = "the release that they are added to"
     if len(extension.releases) > 1:
         several = f"the {len(extension.releases):,} releases that they are added to"
-    yield (
-        f"the rows are taken to be about other people than {several}, which nobody can check: of somebody who is in "
-        "both, sfumato attack intersect measures what the tables tell together"
-    )
+    measured = "of somebody who is in both, sfumato attack intersect measures what the tables tell together"
+    if extension.same_people is None:
+        yield f"the rows are taken to be about other people than {several}, and that could not be checked: {measured}"
+    for name, rows in (extension.same_people or {}).items():
+        if rows:
+            yield (
+                f"{rows:,} of {publication.input_rows:,} rows have a value of '{name}' that stands in a table before, "
+                f"and the rows are taken to be about other people than {several}: {measured}; leave those rows out, or "
+                "publish them by sfumato anonymize with a ledger"
+            )
     if extension.promise == "together" and extension.failing_alone:
         yield (
             f"{extension.failing_alone:,} of {publication.rows:,} rows are in classes that keep the promise together "
