@@ -11,7 +11,7 @@ from sfumato.policy.section import Section
 DATA_KEYS = ("source", "separator", "null", "encoding")
 LATER_DATA_KEYS = ("query",)
 ALGORITHM_KEYS = ("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class")
-PUBLISH_KEYS = ("form", "format", "ranges", "ss", "sign")
+PUBLISH_KEYS = ("form", "format", "ranges", "numeric", "ss", "sign")
 
 FULL_DOMAIN = ("samarati", "incognito", "optimal")
 """Algorithms that publish all values of a column at one level."""
@@ -33,6 +33,8 @@ FORMS = ("generalized", "lossy-join", "anatomy")
 LATER_FORMS = ("synthetic",)
 FORMATS = ("csv", "parquet")
 RANGES = ("partition", "boxes", "means")
+NUMERIC = ("label", "bounds", "midpoint")
+"""What is published of ranges of numbers: the label alone, or numbers beside it."""
 SENSITIVE_TABLES = ("together", "apart")
 """Where two-table releases have their sensitive columns: in one table, or each in its own."""
 
@@ -82,6 +84,7 @@ class PublishOptions:
 
     `ss` says whether two-table releases have all sensitive columns together in one table, or each apart in its own.
     `sign` is the file of the private key that the release is signed with; it is not read before a release is made.
+    `numeric` says what stands beside the label of a range of numbers: nothing, its two ends, or its middle.
 
     >>> PublishOptions().split, PublishOptions("lossy-join").split
     (False, True)
@@ -92,6 +95,7 @@ class PublishOptions:
     ranges: str = "partition"
     ss: str = "together"
     sign: Path | None = None
+    numeric: str = "label"
 
     @property
     def split(self) -> bool:
@@ -163,7 +167,7 @@ def read_publish_options(value: object, *, folder: Path | None = None) -> Publis
     """Read the [publish] table; a relative path starts at `folder`, or where the program runs.
 
     >>> read_publish_options({"format": "parquet"})
-    PublishOptions(form='generalized', format='parquet', ranges='partition', ss='together', sign=None)
+    PublishOptions(form='generalized', format='parquet', ranges='partition', ss='together', sign=None, numeric='label')
     """
     section = Section.from_value(value, "publish", PUBLISH_KEYS)
     form = section.choice("form", FORMS, later=LATER_FORMS) or "generalized"
@@ -177,4 +181,5 @@ def read_publish_options(value: object, *, folder: Path | None = None) -> Publis
         ranges=section.choice("ranges", RANGES) or ("partition" if form == "generalized" else "boxes"),
         ss=section.choice("ss", SENSITIVE_TABLES) or "together",
         sign=None if sign is None else (folder or Path()) / sign,
+        numeric=section.choice("numeric", NUMERIC) or "label",
     )

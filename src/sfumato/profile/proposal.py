@@ -3,11 +3,9 @@
 import csv
 import io
 import os
-import re
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import wrap
 from typing import Any
@@ -16,6 +14,7 @@ from sfumato.errors import DataError, SfumatoError
 from sfumato.hierarchy import parse
 from sfumato.page.wording import percent, plural
 from sfumato.policy import Role
+from sfumato.policy.policy_file import hierarchies_folder, hierarchy_file_names
 from sfumato.policy.toml_text import write_key, write_table, write_value
 from sfumato.profile.column_facts import ColumnFacts, ColumnKind
 from sfumato.profile.presets import Preset, find_preset
@@ -32,14 +31,20 @@ from sfumato.profile.table_profile import TableProfile, profile_table
 
 
 def propose(
-    path: str | os.PathLike[str], preset: str | None = None, *, policy: str | os.PathLike[str] = "policy.toml"
+    path: str | os.PathLike[str] | TableProfile,
+    preset: str | None = None,
+    *,
+    policy: str | os.PathLike[str] = "policy.toml",
 ) -> "Proposal":
     """Profile a table and propose a policy for it; `policy` is where it is to stand, which its paths start from.
+
+    A table that is in no file is given as its profile, and the policy then names no source.
 
     Raises a DataError where the file cannot be read or has nothing to publish, and Infeasible where the preset asks for
     more people than the table has.
     """
-    rule, profile, target = find_preset(preset), profile_table(Path(path)), Path(policy)
+    rule, target = find_preset(preset), Path(policy)
+    profile = path if isinstance(path, TableProfile) else profile_table(Path(path))
     guesses = _decide_roles(profile, rule)
     k, nulls = choose_k(rule, count_people(profile, guesses)[1]), ("", *profile.null)
     hierarchies = {
@@ -52,7 +57,9 @@ def propose(
         for facts in profile.columns
     )
     quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
-    source = os.path.relpath(Path(path).resolve(), target.resolve().parent)
+    source = ""
+    if not isinstance(path, TableProfile):
+        source = os.path.relpath(Path(path).resolve(), target.resolve().parent)
     requirements = propose_requirements(profile, guesses, rule)
     draft = PolicyDraft(profile, rule, columns, requirements, source, profile.count_unique(quasi))
     contents = {
@@ -213,7 +220,7 @@ class PolicyDraft:
     def document(self) -> dict[str, Any]:
         """The policy as tables."""
         return {
-            "data": {"source": self.source, **self.profile.data_options},
+            "data": ({"source": self.source} if self.source else {}) | self.profile.data_options,
             "columns": {column.facts.name: column.entry for column in self.columns},
             "privacy": [requirement.content for requirement in self.requirements],
             "algorithm": {"name": "auto", "suppression": self.preset.suppression},
@@ -305,36 +312,6 @@ def comment(text: str, *, indent: str = "") -> list[str]:
     """
     plain = "".join(character if character.isprintable() else " " for character in text)
     return [f"# {line}" for line in wrap(plain, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)]
-
-
-# Hierarchy files: their folder, their names, which every system takes, and their text.
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
-_LONGEST_NAME = 60
-
-
-def hierarchies_folder(policy: Path) -> Path:
-    """Name the folder of a policy's hierarchies, beside it."""
-    return policy.parent / f"{policy.stem}-hierarchies"
-
-
-def hierarchy_file_names(names: Iterable[str], folder: str) -> dict[str, str]:
-    """Name a file for each column: with a name that every system takes, and no name twice, however letters are cased.
-
-    >>> hierarchy_file_names(["job", "Job", "Größe (cm)", "***"], "policy-hierarchies")["Größe (cm)"]
-    'policy-hierarchies/Gr_e_cm.csv'
-    """
-    paths: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in names:
-        plain = _UNSAFE.sub("_", name).strip("_-")[:_LONGEST_NAME]
-        stem, number = (plain or "column").lower(), 1
-        while (numbered := stem if number == 1 else f"{stem}-{number}") in taken:
-            number += 1
-        taken.add(numbered)
-        # a stem is in the spelling of its column where no other has it
-        paths[name] = str(PurePosixPath(folder, f"{plain if plain.lower() == numbered else numbered}.csv"))
-    return paths
 
 
 def hierarchy_file_text(hierarchy: ProposedHierarchy) -> str:

@@ -31,6 +31,7 @@ class ReleaseManifest:
 
     The first table is the one with the quasi-identifiers; `class_id` is the column that joins the tables, where there
     are several. `null` is how a CSV file writes NULL. `promise` has the requirements that the release states to meet.
+    `bounds` are the columns of numbers beside labels: what they tell, the labels tell as well.
     """
 
     folder: Path
@@ -40,6 +41,7 @@ class ReleaseManifest:
     columns: tuple[Entry, ...]
     null: str
     promise: tuple[Any, ...] = ()
+    bounds: tuple[Entry, ...] = ()
 
     @property
     def is_split(self) -> bool:
@@ -60,7 +62,7 @@ class ReleaseManifest:
         first, *others = self.tables
         tables = {"nss": first, "ss": others, "class_id": self.class_id} if self.is_split else {"table": first}
         csv = {"csv": {"null": self.null}} if first.endswith(".csv") else {}
-        return {**tables, **csv, "columns": [{"role": "plain", **entry} for entry in self.columns]}
+        return {**tables, **csv, "columns": [{"role": "plain", **entry} for entry in (*self.columns, *self.bounds)]}
 
 
 def read_manifest(folder: str | Path) -> ReleaseManifest:
@@ -85,19 +87,23 @@ def read_manifest(folder: str | Path) -> ReleaseManifest:
     if split and not isinstance(class_id, str):
         raise DataError(f"manifest.json has no proper 'class_id': {_CHANGED}")
     csv, promise = manifest.get("csv", {}), manifest.get("promise")
+    entries = _entries(manifest, tables if split else ())
     return ReleaseManifest(
         public.resolve(),
         form,
         tables,
         class_id,
-        _entries(manifest, tables if split else ()),
+        tuple(entry for entry in entries if entry.get("role") != "bound"),
         str(csv.get("null", "") if isinstance(csv, dict) else ""),
         tuple(promise) if isinstance(promise, list) else (),
+        tuple(entry for entry in entries if entry.get("role") == "bound"),
     )
 
 
-def find_release_folder(path: Path) -> Path | None:
-    """Find the folder of a release, given it or its first table; ``None`` for any other file."""
+def find_release_folder(path: Any) -> Path | None:
+    """Find the folder of a release, given it or its first table; ``None`` for any other file, and for a frame."""
+    if not isinstance(path, Path):
+        return None
     if path.is_dir():
         return path
     beside = path.is_file() and (path.parent / MANIFEST).is_file()
@@ -106,6 +112,8 @@ def find_release_folder(path: Path) -> Path | None:
 
 def read_audited_policy(manifest: ReleaseManifest) -> Mapping[str, Any]:
     """Read the policy that a release was made with from its private audit; empty where there is none to read."""
+    if not manifest.tables:  # a table in memory is in no folder
+        return {}
     try:
         path = manifest.folder.parent / "private" / AUDIT
         audit = json.loads(read_regular_file(path, most=LARGEST_MANIFEST, what="an audit"))

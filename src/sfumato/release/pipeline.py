@@ -13,6 +13,7 @@ from sfumato.core.randomness import Randomness
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import PolicyError
 from sfumato.policy import Policy, load
+from sfumato.publish.numeric_columns import add_numeric_columns
 from sfumato.publish.pseudonyms import check_person_names, read_key
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import RandomDraws, publish_tables, table_layout
@@ -20,8 +21,9 @@ from sfumato.recode import Recoding, recode
 from sfumato.release.release import Release
 from sfumato.release.timing import timed
 from sfumato.release.verification import verify_publication
+from sfumato.settled_policy import settle_columns, settle_functions
 from sfumato.split import anatomy, lossy_join
-from sfumato.table import Table, find_repeated_identifiers, from_frame, read_table
+from sfumato.table import Table, find_repeated_identifiers, table_from
 from sfumato.table.files import file_digest
 
 if TYPE_CHECKING:
@@ -67,12 +69,14 @@ def publish(
     """
     rules = load(policy)
     path = _data_path(data, rules)
+    rules = settle_columns(rules, path or data)
     key = read_key(rules, path)  # first of all, so that a bad one costs nobody a search
     seconds: dict[str, float] = {}
     # identifiers are counted, rows are shuffled and the input is hashed by the way: they need no lock of Python's
     with ThreadPoolExecutor(2) as pool:
         with timed(seconds, "read"):
             table = _read(data, path, rules)
+            rules = settle_functions(rules, table)
             repeated = pool.submit(find_repeated_identifiers, table, rules)
             encoded = encode(table, rules) if encoded is None else encoded
             check_person_names(rules, encoded.individual)
@@ -84,6 +88,7 @@ def publish(
             recoding = _recode(encoded, rules, linked, progress)
     with timed(seconds, "recode"):
         tables = publish_tables(table, encoded, recoding, rules, draws.result())
+        tables = {name: add_numeric_columns(one, rules) for name, one in tables.items()}
     return Publication(
         rules,
         table,
@@ -105,13 +110,9 @@ def _data_path(data: Any, policy: Policy) -> Path | None:
 
 
 def _read(data: Any, path: Path | None, policy: Policy) -> Table:
-    if isinstance(data, Table):
-        return data
-    if path is not None:
-        return read_table(path, policy)
-    if data is None:
+    if data is None and path is None:
         raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
-    return from_frame(data, policy)
+    return table_from(data if path is None else path, policy)
 
 
 def _link(encoded: EncodedTable, policy: Policy) -> "LinkedReleases":

@@ -7,5 +7,14 @@ release comes out as the same kind of object.
 from sfumato.table.files import column_names, find_repeated_identifiers, read_table
 from sfumato.table.frames import from_frame
 from sfumato.table.table import Table
+from sfumato.table.table_source import describe_source, table_from
 
-__all__ = ["Table", "column_names", "find_repeated_identifiers", "from_frame", "read_table"]
+__all__ = [
+    "Table",
+    "column_names",
+    "describe_source",
+    "find_repeated_identifiers",
+    "from_frame",
+    "read_table",
+    "table_from",
+]

@@ -37,6 +37,7 @@ def read_table(path: Path, policy: Policy) -> Table:
     """Read the table in a file, with the columns that a policy publishes or looks at."""
     kind = file_format(path)
     schema, names = _read_schema(path, kind, policy.source)
+    policy = policy.for_table(names)
     check_columns(names, policy)
     columns = columns_to_read(policy, names)
     check_types(schema, columns)

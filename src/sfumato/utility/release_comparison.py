@@ -14,7 +14,7 @@ from sfumato.labels.label_loss import find_losses, loss_arrays
 from sfumato.policy import Policy
 from sfumato.split import TwoTables, tables_from_files
 from sfumato.split.two_tables import NAME_THE_ORIGINAL, check_row_count, codes_in_original
-from sfumato.table import read_table
+from sfumato.table import table_from
 from sfumato.utility.information_loss import PublishedAttribute, Utility, total_losses
 from sfumato.utility.query_error import (
     QueryErrors,
@@ -44,10 +44,10 @@ class ReleaseComparison:
     split: bool
 
     @classmethod
-    def read(cls, public: Path, manifest: Mapping[str, Any], original: Path, *, policy: Policy) -> Self:
-        """Read the files of a release, whose manifest was checked for form, and its original."""
+    def read(cls, public: Path, manifest: Mapping[str, Any], original: Any, *, policy: Policy) -> Self:
+        """Read the files of a release, whose manifest was checked for form, and its original, a path or a frame."""
         _check_columns(manifest, policy)
-        before, split = encode(read_table(original, policy), policy), "nss" in manifest
+        before, split = encode(table_from(original, policy), policy), "nss" in manifest
         if split:
             after = tables_from_files(public, manifest)
         else:
