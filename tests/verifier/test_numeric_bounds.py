@@ -51,6 +51,14 @@ def test_two_numbers_beside_one_label_are_found() -> None:
     assert complaints == ("column 'age_low' does not have the low of 'age' beside '35-39'",)
 
 
+def test_a_large_number_is_compared_to_its_last_digit() -> None:
+    """A moment in milliseconds, one off, is another number; and so is one number in two spellings."""
+    label = "1700000000000-1700000000999"
+    assert _verdict([label], [1700000000000], [1700000000999]) == ()
+    assert _verdict([label], [1700000000001], [1700000000999]) != ()
+    assert _verdict(["35-39", "35-39"], ["35", "35.0"], ["39", "39"]) != ()
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A release with ends, saved."""

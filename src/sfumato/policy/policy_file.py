@@ -103,6 +103,7 @@ def save_policy_file(path: Path, document: dict[str, Any], lines: Mapping[str, s
     drafts: dict[Path, Path] = {}
     made = not folder.exists() and bool(lines)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         if lines:
             folder.mkdir(mode=0o700, exist_ok=True)  # it holds values of the table
         for target, text in texts.items():

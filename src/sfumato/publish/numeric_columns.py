@@ -158,4 +158,4 @@ def label_intervals(table: PublishedTable, column: str, *, whole: bool) -> Any:
 
 
 def _plain(number: Fraction) -> float:
-    return int(number) if number.denominator == 1 else float(number)
+    return int(number) if number.denominator == 1 and abs(number) <= _LARGEST else float(number)

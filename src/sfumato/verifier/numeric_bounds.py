@@ -4,8 +4,8 @@ Classes are formed by labels. A number beside a label that said more than it wou
 label, as it is written, is read here, and has one number beside it: the end or the middle of its range, or none.
 """
 
-import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ from sfumato.verifier.stated_promise import StatedBound
 
 BOUNDS = ("low", "high", "mid")
 _MOST_NAMED = 3
-_TOLERANCE = 1e-12
+_LARGEST = 2**63 - 1
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _ALONE = re.compile(rf"\s*({_NUMBER})\s*", re.ASCII)
@@ -34,7 +34,9 @@ def bound_problems(table: TableView, bounds: Sequence[StatedBound]) -> list[str]
         pairs = table.connection.sql("SELECT l, b FROM beside").to_arrow_table()
         labels = table.texts(stated.of, pairs.column("l"))
         numbers = table.texts(stated.column, pairs.column("b"))
-        wrong = [text for text, found in zip(labels, numbers, strict=True) if not _agrees(text, found, stated)]
+        # one number in two spellings would tell rows of a class apart as well as two numbers
+        wrong = [text for text, count in Counter(labels).items() if count > 1]
+        wrong += [text for text, found in zip(labels, numbers, strict=True) if not _agrees(text, found, stated)]
         if wrong:
             named = listing(sorted({"NULL" if text is None else text for text in wrong}), most=_MOST_NAMED)
             problems.append(
@@ -53,7 +55,9 @@ def _agrees(label: str | None, number: str | None, stated: StatedBound) -> bool:
     if expected is None or number is None:
         return expected is None and number is None
     try:
-        return math.isclose(float(Fraction(number)), float(expected), rel_tol=_TOLERANCE, abs_tol=0.0)
+        found = Fraction(number)
+        is_integer = stated.whole and stated.bound != "mid" and abs(expected) <= _LARGEST
+        return found == expected if is_integer else float(found) == float(expected)  # as a float can hold it
     except (ValueError, OverflowError, ZeroDivisionError):
         return False
 
