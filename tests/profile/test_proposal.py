@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from sfumato.errors import DataError
 from sfumato.policy import load
+from sfumato.policy.policy_file import hierarchy_file_names
 from sfumato.policy.toml_text import write_key, write_value
 from sfumato.profile import propose
-from sfumato.profile.proposal import comment, hierarchy_file_names
+from sfumato.profile.proposal import comment
 
 Writes = Callable[[str | bytes], Path]
 

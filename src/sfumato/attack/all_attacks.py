@@ -15,9 +15,10 @@ from sfumato.attack.homogeneity import Homogeneity, Skewness, gain_bounds, homog
 from sfumato.attack.known import KnownValuesResult, known_in_memory
 from sfumato.attack.link import LinkageResult, link_in_memory
 from sfumato.attack.minimality import MinimalityResult, minimality
-from sfumato.attack.result import AttackResult
+from sfumato.attack.result import AttackResult, display_results
 from sfumato.attack.sensitive_columns import SensitiveColumns, sensitive_columns_from_recoding
 from sfumato.errors import InputError
+from sfumato.page.display import Display, Shown
 from sfumato.publish.publication import Publication
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.reading.release_view import view_recoding
@@ -44,8 +45,8 @@ _PERSONS = 2_000
 """So many persons of the table are looked up for a report; `sfumato attack intersect` takes all."""
 
 
-@dataclass(frozen=True, eq=False)
-class Attacks:
+@dataclass(frozen=True, eq=False, repr=False)
+class Attacks(Shown):
     """What each attack found; the learner's only where two tables are published.
 
     `intersect` has the lines of the intersection with earlier releases.
@@ -71,6 +72,10 @@ class Attacks:
             *(() if self.definetti is None else self.definetti.results()),
             *self.intersect,
         )
+
+    def display(self) -> Display:
+        """Show a line for each result."""
+        return replace(display_results(self.results), title="what adversaries can do, tried with little effort")
 
     def as_json(self) -> list[dict[str, Any]]:
         """For the audit."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.attack.bound import Bound
-from sfumato.attack.result import AttackResult
+from sfumato.attack.result import AttackResult, ShownAttack
 from sfumato.attack.sensitive_columns import SensitiveColumn
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.core.classes import Histogram
@@ -113,8 +113,8 @@ class ColumnHomogeneity:
         return f"{share}; the policy allows {percent(self.bound)}{of}."
 
 
-@dataclass(frozen=True)
-class Homogeneity:
+@dataclass(frozen=True, repr=False)
+class Homogeneity(ShownAttack):
     """The homogeneity attack on each sensitive column."""
 
     columns: Mapping[str, ColumnHomogeneity]
@@ -266,8 +266,8 @@ class ColumnSkewness:
         return gain, ratio, above, promise
 
 
-@dataclass(frozen=True)
-class Skewness:
+@dataclass(frozen=True, repr=False)
+class Skewness(ShownAttack):
     """The skewness attack on each sensitive column."""
 
     columns: Mapping[str, ColumnSkewness]

@@ -79,6 +79,7 @@ def sensitive_columns_from_release(released: ReleaseLines, policy: Policy | None
 
     A policy adds the order of values and their hierarchy.
     """
+    policy = policy and policy.for_table([entry["name"] for entry in released.manifest.columns], whole=False)
     persons = None
     if released.persons is not None:  # rows carry pseudonyms
         totals = np.bincount(released.persons)

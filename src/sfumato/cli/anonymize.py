@@ -44,11 +44,13 @@ def anonymize(
     from sfumato.publish.signing_key import check_signing_key_apart, choose_signing_key
     from sfumato.release import prepare
     from sfumato.release.folder import check_target
+    from sfumato.settled_policy import settle_columns
 
     keep_freed_memory()
     if engine != "duckdb":
         raise InputError(f"--engine {engine} is not in this version; use duckdb")
     rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed, sign=sign)
+    rules = settle_columns(rules, rules.source.path)
     check_key_apart(rules, out)
     key = choose_signing_key(rules, sign)  # before anything else, so that a bad one costs nobody a search
     check_signing_key_apart(key, rules, out, rules.source.path)

@@ -38,7 +38,10 @@ def verify(
         from sfumato.policy import load
         from sfumato.release.verification import asked_by_policy
 
-        asked = asked_by_policy(rules := load(policy))
+        rules = load(policy)
+        if rules.patterns:
+            rules = rules.for_table(published_names(folder), whole=False)
+        asked = asked_by_policy(rules)
         check_earlier(folder, rules)
     verdict = check(folder, asked=asked, previous=files, signed_by=signed_by, bases=base or ())
     show_verdict(verdict, as_json=as_json)
@@ -67,6 +70,13 @@ def show_verdict(verdict: "Verdict", *, as_json: bool) -> None:
         console.print(note, soft_wrap=True)
     word = "holds" if verdict.satisfied else "does not hold"
     console.print(f"{verdict.rows:,} rows in {verdict.classes:,} classes: the release {word}")
+
+
+def published_names(folder: Path) -> list[str]:
+    """The columns that the manifest of a release names, for a policy that has patterns."""
+    from sfumato.reading.release_reader import read_manifest
+
+    return [entry["name"] for entry in read_manifest(folder).columns]
 
 
 def check_earlier(folder: Path, policy: "Policy") -> None:

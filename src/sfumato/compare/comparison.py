@@ -17,9 +17,12 @@ from sfumato.compare.pareto_front import front, knee
 from sfumato.compare.settings import RunConfiguration, find_settings, plan_runs
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import InputError, PolicyError, SfumatoError, is_lack_of_memory, quote
+from sfumato.page.display import Display, FigureTable, Shown
+from sfumato.page.wording import percent
 from sfumato.policy import Policy, load
 from sfumato.release import prepare
 from sfumato.release.pipeline import Progress
+from sfumato.settled_policy import settle_policy
 from sfumato.split import Tie
 from sfumato.table import Table, from_frame, read_table
 
@@ -138,8 +141,8 @@ class ParetoFront:
         return f"There is no knee, since {why}: {ends}; the choice is yours."
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """What was run of what was planned; `risk` is the figure that the fronts go by, ``highest`` or ``average``.
 
     `stopped` says that somebody stopped it; `read` are the seconds for reading and encoding, once for all lines.
@@ -152,6 +155,23 @@ class Comparison:
     risk: str = "highest"
     read: float = 0.0
     stopped: bool = False
+
+    def display(self) -> Display:
+        """Show a line for each run, those on the front and at its knee marked, and what could not be met."""
+        on_front = {line.number for front in self.fronts for line in front.lines}
+        knees = {front.knee for front in self.fronts}
+        lines = []
+        for line in self.outcomes:
+            mark = "◆" if line.number in knees else "•" if line.number in on_front else ""
+            figures = line.figures
+            cells = ["–"] * 3 if figures is None else [percent(figures.loss), percent(figures.highest)]
+            cells += [] if figures is None else [f"{figures.total:.2f}"]
+            lines.append([f"{line.number}{mark}", line.algorithm, line.settings_text, *cells])
+        head = ("line", "algorithm", "settings", "loss", "highest risk", "seconds")
+        failed = [f"no release: {', '.join(map(str, few))}: {reason}" for reason, few in self.failures.items()]
+        said = [*(front.summary for front in self.fronts), *failed]
+        title = f"comparison of {len(self.outcomes)} of {self.planned} lines over {self.rows:,} rows"
+        return Display(title, [FigureTable(head, lines)], said)
 
     @cached_property
     def fronts(self) -> tuple[ParetoFront, ...]:
@@ -252,6 +272,7 @@ def compare(  # noqa: PLR0913 - as many as there are things to vary, by keyword
     if risk not in _RISKS:
         raise InputError(f"the risk {quote(risk)} is not measured; choose {' or '.join(_RISKS)}")
     rules = load(policy).replace(source=data if isinstance(data, str | Path) else None, seed=seed)
+    rules = settle_policy(rules, rules.source.path if data is None or isinstance(data, str | Path) else data)
     runs = plan_runs(rules, algorithms, find_settings(rules, settings or {}))
     if all(run.policy is None for run in runs):
         raise PolicyError(f"no line of the comparison is a policy: {runs[0].reason}")

@@ -4,26 +4,21 @@ The file is edited in place where that is possible. An edit is tried where the k
 if the document then says exactly what it should; where no edit does, the document is written anew.
 """
 
-import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from sfumato.compare.comparison import RunOutcome
 from sfumato.compare.output_files import check_file, write_file
 from sfumato.compare.settings import KeyPath, change_document, find_settings, plan_runs
 from sfumato.errors import InputError, OutputError
 from sfumato.policy import Policy, load
-from sfumato.policy.database_url import DatabaseUrl, is_url
-from sfumato.policy.options import fitting_options
 from sfumato.policy.policy import plain_tables, read_policy_file
+from sfumato.policy.policy_file import move_paths
 from sfumato.policy.toml_text import dotted_key, find_line, write_toml, write_value
 
-_HIERARCHY_WORDS = ("suppress", "sets")
 _VALUE = re.compile(r"""=\s*("(?:\\.|[^"\\])*"|'[^']*'|[^\s,\]}#"']+)""")
 
 
@@ -45,7 +40,7 @@ def chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: str 
     wanted = change_document(rules.document, changes)
     for key in run.dropped:
         del wanted["algorithm"][key]
-    wanted = _move_paths(wanted, policy.parent, target.parent, data)
+    wanted = move_paths(wanted, policy.parent, target.parent, data)
     text = edit_toml(read_policy_file(policy).decode("utf-8-sig"), wanted) or write_toml(wanted)
     settings_text = ", ".join(part for part in (outcome.algorithm, outcome.settings_text) if part)
     text = f"# Chosen by sfumato compare: line {outcome.number} ({settings_text}).\n{text}"
@@ -64,49 +59,6 @@ def check_policy_target(target: Path, policy: Path, *, force: bool) -> None:
     if target.exists() and policy.exists() and target.samefile(policy):
         raise OutputError(f"{target} is the policy that is compared; choose another name for --write")
     check_file(target, "--write", force=force)
-
-
-def _move_paths(document: Mapping[str, Any], old: Path, new: Path, data: str | Path | None) -> dict[str, Any]:
-    """Copy a document of the folder `old`, with its paths as they are written from the folder `new`."""
-    moved: Any = deepcopy(dict(document))
-    if old.resolve() != new.resolve():
-        for table, key in _file_keys(moved):
-            table[key] = _move_path(table[key], old, new)
-    if data is not None:
-        options = fitting_options(moved.get("data", {}), data)
-        moved["data"] = {**options, "source": _move_path(str(data), Path(), new)}
-    return dict(moved)
-
-
-def _file_keys(document: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
-    """List every key that names a file, with the table it is in."""
-    columns = list(document["columns"].values())
-    hierarchies = [column for column in columns if isinstance(column.get("hierarchy"), str)]
-    publish = document.get("publish", {})
-    keys = [(document.get("data", {}), "source"), (publish, "sign"), (publish.get("to", {}), "url")]
-    keys += [(column, "key") for column in columns]
-    keys += [(column, "hierarchy") for column in hierarchies if column["hierarchy"] not in _HIERARCHY_WORDS]
-    keys += [(requirement, "costs") for requirement in document["privacy"]]
-    keys += [(release, "table") for release in document.get("previous", [])]
-    return [(table, key) for table, key in keys if key in table]
-
-
-def _move_path(text: str, old: Path, new: Path) -> str:
-    """Write a path of the folder `old` as it is from the folder `new`; of URLs only those of files have one.
-
-    >>> _move_path("sqlite:///a.db", Path("one"), Path("two")), _move_path("mysql://host/a", Path("one"), Path("two"))
-    ('sqlite:///../one/a.db', 'mysql://host/a')
-    """
-    if not is_url(text):
-        return text if Path(text).is_absolute() else _relative_path(old / text, new)
-    url = DatabaseUrl.read(text, folder=Path())
-    if url.file is None or url.file.is_absolute():
-        return text
-    return f"{url.kind}:///{quote(_relative_path(old / url.file, new))}"
-
-
-def _relative_path(path: Path, folder: Path) -> str:
-    return Path(os.path.relpath(path.parent.resolve() / path.name, folder.resolve())).as_posix()
 
 
 # Edits in place.

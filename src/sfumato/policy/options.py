@@ -13,7 +13,7 @@ from sfumato.policy.section import Section, require_table
 
 DATA_KEYS = ("source", "query", "table", "sheet", "separator", "null", "encoding")
 ALGORITHM_KEYS = ("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class")
-PUBLISH_KEYS = ("form", "format", "ranges", "ss", "sign", "to")
+PUBLISH_KEYS = ("form", "format", "ranges", "numeric", "ss", "sign", "to")
 TO_KEYS = ("url", "table")
 APPLY_KEYS = ("suppression", "promise")
 
@@ -39,6 +39,8 @@ FORMATS = ("csv", "csv.gz", "parquet")
 TARGETS = ("postgresql", "sqlite", "duckdb")
 """Databases that a release can be put into: those that make a table within a transaction."""
 RANGES = ("partition", "boxes", "means")
+NUMERIC = ("label", "bounds", "midpoint")
+"""What is published of ranges of numbers: the label alone, or numbers beside it."""
 SENSITIVE_TABLES = ("together", "apart")
 """Where two-table releases have their sensitive columns: in one table, or each in its own."""
 APPLIED_PROMISES = ("alone", "together")
@@ -102,6 +104,7 @@ class PublishOptions:
     `ss` says whether two-table releases have all sensitive columns together in one table, or each apart in its own.
     `sign` is the file of the private key that the release is signed with; it is not read before a release is made.
     `to` is the table of a database that the release is put into besides.
+    `numeric` says what stands beside the label of a range of numbers: nothing, its two ends, or its middle.
 
     >>> PublishOptions().split, PublishOptions("lossy-join").split
     (False, True)
@@ -113,6 +116,7 @@ class PublishOptions:
     ss: str = "together"
     sign: Path | None = None
     to: "DatabaseTarget | None" = None
+    numeric: str = "label"
 
     @property
     def split(self) -> bool:
@@ -247,8 +251,9 @@ def read_algorithm_options(value: object) -> AlgorithmOptions:
 def read_publish_options(value: object, *, folder: Path | None = None) -> PublishOptions:
     """Read the [publish] table; a relative path starts at `folder`, or where the program runs.
 
-    >>> read_publish_options({"format": "parquet"})
-    PublishOptions(form='generalized', format='parquet', ranges='partition', ss='together', sign=None, to=None)
+    >>> options = read_publish_options({"format": "parquet"})
+    >>> options.form, options.format, options.ranges, options.numeric
+    ('generalized', 'parquet', 'partition', 'label')
     """
     section = Section.from_value(value, "publish", PUBLISH_KEYS)
     form = section.choice("form", FORMS, later=LATER_FORMS) or "generalized"
@@ -263,6 +268,7 @@ def read_publish_options(value: object, *, folder: Path | None = None) -> Publis
         ss=section.choice("ss", SENSITIVE_TABLES) or "together",
         sign=None if sign is None else (folder or Path()) / sign,
         to=read_target(section.table["to"], folder=folder or Path()) if "to" in section.table else None,
+        numeric=section.choice("numeric", NUMERIC) or "label",
     )
 
 

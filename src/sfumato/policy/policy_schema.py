@@ -9,6 +9,7 @@ from sfumato.policy.options import (
     FORMATS,
     FORMS,
     METRICS,
+    NUMERIC,
     RANGES,
     SCORES,
     SENSITIVE_TABLES,
@@ -116,7 +117,7 @@ def _columns() -> JsonSchema:
         refused = [key for key in properties if key != "role" and key not in allowed.get(name, set())]
         rules.append(_if_role(name, {"properties": dict.fromkeys(refused, False)}))
     column = {**_table("What the column is.", properties), "required": ["role"], "allOf": rules}
-    about = "A role for every column of the source; a column that is not listed is an error."
+    about = "A role for every column of the source, by its name or by a pattern such as lab_*; one without is an error."
     return {"description": about, "type": "object", "minProperties": 1, "additionalProperties": column}
 
 
@@ -174,6 +175,7 @@ def _publish() -> JsonSchema:
         "form": _choice("What is published: one table of generalized rows, or two tables tied by class.", FORMS),
         "format": _choice("The format of the published table.", FORMATS),
         "ranges": _choice("What is published of columns with ranges.", RANGES),
+        "numeric": _choice("What stands beside labels of numbers: nothing, their two ends, or their middle.", NUMERIC),
         "ss": _choice(ss, SENSITIVE_TABLES),
         "sign": _text("The file of the private key that the release is signed with; left out, none.", minLength=1),
         "to": _target(),

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from sfumato import models
 from sfumato.errors import PolicyError, did_you_mean, listing, quote
-from sfumato.hierarchy import Ranges
+from sfumato.hierarchy import Intervals, Ranges
 from sfumato.policy.columns import Column, Role, columns_with_role
 from sfumato.policy.options import CLASSIFYING, CUTS, FULL_DOMAIN, UNLEVELLED, PublishOptions
 from sfumato.policy.previous_releases import ColumnReference, PreviousRelease, read_reference
@@ -160,6 +160,8 @@ def check_form(columns: ColumnsByName, privacy: Sequence[models.Model], document
         raise PolicyError(f'{why}; give one role = "sensitive", or publish generalized', key="publish.form")
     if "ranges" in publish:
         raise PolicyError(f"{form} publishes values as they are, not ranges; leave it out", key="publish.ranges")
+    if publish.get("numeric", "label") != "label":
+        raise PolicyError(f"{form} publishes numbers as they are, without labels; leave it out", key="publish.numeric")
     if "ss" in publish and len(sensitive) == 1:
         why = "there is one sensitive column, and nothing to put together or apart; leave it out"
         raise PolicyError(why, key="publish.ss")
@@ -212,6 +214,14 @@ def check_idle_keys(columns: ColumnsByName, algorithm: str, document: PolicyDocu
     if "ranges" in publish and algorithm not in {*UNLEVELLED, *CUTS, "anatomy"}:
         fault = f"{algorithm} chooses no ranges, and publishes the number or *"
         raise PolicyError(f"{fault}; leave it out, or choose auto or mondrian", key="publish.ranges")
+    if publish.get("numeric", "label") != "label":
+        numbers = [one for one in columns.values() if isinstance(one.hierarchy, Intervals | Ranges)]
+        quasi = [one for one in numbers if one.role is Role.QUASI]
+        if not quasi:
+            way = "leave it out, or give a quasi-identifier intervals or ranges"
+            raise PolicyError(f"no column is published as ranges of numbers; {way}", key="publish.numeric")
+        if publish.get("ranges") == "means" and all(isinstance(one.hierarchy, Ranges) for one in quasi):
+            raise PolicyError("means are numbers already; leave it out", key="publish.numeric")
     global_recoding = algorithm in {*FULL_DOMAIN, *CUTS}
     if options.get("improve") is True and global_recoding:
         unit = "one level" if algorithm in FULL_DOMAIN else "one cut"

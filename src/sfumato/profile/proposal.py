@@ -3,11 +3,10 @@
 import csv
 import io
 import os
-import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import wrap
 from typing import Any
@@ -18,6 +17,7 @@ from sfumato.hierarchy.hierarchy import refuse_ambiguous_labels
 from sfumato.page.wording import percent, plural
 from sfumato.policy import Role
 from sfumato.policy.database_url import DatabaseUrl, find_place
+from sfumato.policy.policy_file import hierarchies_folder, hierarchy_file_names
 from sfumato.policy.toml_text import write_key, write_table, write_value
 from sfumato.profile.caution import Caution
 from sfumato.profile.column_facts import ColumnFacts, ColumnKind
@@ -37,7 +37,7 @@ from sfumato.profile.table_profile import TableProfile, profile_table
 
 
 def propose(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | TableProfile,
     preset: str | None = None,
     *,
     policy: str | os.PathLike[str] = "policy.toml",
@@ -46,13 +46,17 @@ def propose(
     """Profile a table and propose a policy for it; `policy` is where it is to stand, which its paths start from.
 
     `path` may be the URL of a database, too; `chosen` has the `query` or `table` that is read of it, or the `sheet` of
-    a workbook.
+    a workbook. A table that is in no file is given as its profile, and the policy then names no source.
 
     Raises a DataError where the file cannot be read or has nothing to publish, and Infeasible where the preset asks for
     more people than the table has.
     """
-    place = find_place(path if isinstance(path, str) else Path(path))
-    rule, profile, target = find_preset(preset), profile_table(place, chosen), Path(policy)
+    rule, target = find_preset(preset), Path(policy)
+    if isinstance(path, TableProfile):
+        place, profile = None, path
+    else:
+        place = find_place(path if isinstance(path, str) else Path(path))
+        profile = profile_table(place, chosen)
     guesses, relations = _decide_roles(profile, rule)
     k, nulls = choose_k(rule, count_people(profile, guesses)[1]), ("", *profile.null)
     hierarchies = {
@@ -71,7 +75,10 @@ def propose(
         for facts in profile.columns
     )
     quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
-    source = place.text if isinstance(place, DatabaseUrl) else os.path.relpath(place.resolve(), target.resolve().parent)
+    source = ""
+    if place is not None:
+        folder = target.resolve().parent
+        source = place.text if isinstance(place, DatabaseUrl) else os.path.relpath(place.resolve(), folder)
     requirements = propose_requirements(profile, guesses, rule)
     draft = PolicyDraft(profile, rule, columns, requirements, source, profile.count_unique(quasi))
     contents = {
@@ -273,7 +280,7 @@ class PolicyDraft:
     def document(self) -> dict[str, Any]:
         """The policy as tables."""
         return {
-            "data": {"source": self.source, **self.profile.data_options},
+            "data": ({"source": self.source} if self.source else {}) | self.profile.data_options,
             "columns": {column.facts.name: column.entry for column in self.columns},
             "privacy": [requirement.content for requirement in self.requirements],
             "algorithm": {"name": "auto", "suppression": self.preset.suppression},
@@ -426,36 +433,6 @@ def comment(text: str, *, indent: str = "") -> list[str]:
     """
     plain = "".join(character if character.isprintable() else " " for character in text)
     return [f"# {line}" for line in wrap(plain, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)]
-
-
-# Hierarchy files: their folder, their names, which every system takes, and their text.
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
-_LONGEST_NAME = 60
-
-
-def hierarchies_folder(policy: Path) -> Path:
-    """Name the folder of a policy's hierarchies, beside it."""
-    return policy.parent / f"{policy.stem}-hierarchies"
-
-
-def hierarchy_file_names(names: Iterable[str], folder: str) -> dict[str, str]:
-    """Name a file for each column: with a name that every system takes, and no name twice, however letters are cased.
-
-    >>> hierarchy_file_names(["job", "Job", "Größe (cm)", "***"], "policy-hierarchies")["Größe (cm)"]
-    'policy-hierarchies/Gr_e_cm.csv'
-    """
-    paths: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in names:
-        plain = _UNSAFE.sub("_", name).strip("_-")[:_LONGEST_NAME]
-        stem, number = (plain or "column").lower(), 1
-        while (numbered := stem if number == 1 else f"{stem}-{number}") in taken:
-            number += 1
-        taken.add(numbered)
-        # a stem is in the spelling of its column where no other has it
-        paths[name] = str(PurePosixPath(folder, f"{plain if plain.lower() == numbered else numbered}.csv"))
-    return paths
 
 
 def hierarchy_file_text(hierarchy: ProposedHierarchy) -> str:

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from sfumato.errors import OutputError, PolicyError
 from sfumato.policy.policy import read_policy_file
-from sfumato.profile.proposal import Proposal, hierarchies_folder
+from sfumato.policy.policy_file import hierarchies_folder
+from sfumato.profile.proposal import Proposal
 from sfumato.release.folder import clear_leftovers
 
 _FILES, _OLD = "files", "old"

@@ -18,6 +18,7 @@ from sfumato.labels.data_dictionary import describe_labels
 from sfumato.policy import Policy, Role
 from sfumato.policy.options import CUTS, UNLEVELLED
 from sfumato.publish.extension import ALONE, TOGETHER
+from sfumato.publish.numeric_columns import plan_numeric_columns
 from sfumato.publish.promise import describe_earlier_releases, published_taxonomies, state_requirements
 from sfumato.publish.pseudonyms import KEYED_WARNING, is_keyed
 from sfumato.publish.publication import Publication
@@ -193,7 +194,14 @@ def public_findings(findings: Iterable[dict[str, Any]], publication: Publication
 
 def describe_columns(table: PublishedTable, publication: Publication) -> list[dict[str, Any]]:
     """The data dictionary of a table: an entry for each column, but for that of class numbers."""
-    return [_describe_column(name, table, publication) for name in table.columns if name in publication.policy.columns]
+    numeric = {column.name: column for column in plan_numeric_columns(publication.policy)}
+    entries = []
+    for name in table.columns:
+        if name in publication.policy.columns:
+            entries.append(_describe_column(name, table, publication))
+        elif name in numeric:
+            entries.append(numeric[name].as_json(str(table.types[name])))
+    return entries
 
 
 def _describe_column(name: str, table: PublishedTable, publication: Publication) -> dict[str, Any]:

@@ -141,6 +141,7 @@ class OpenRelease:
         if estimate not in ESTIMATES:
             raise InputError(f"there is no estimate {quote(estimate)}; choose {' or '.join(ESTIMATES)}")
         with report_query_errors():
+            self._check_bounds(text)
             parsed = read_query(self.tables.connection, text, self.tables.columns)
             measures = Measures.from_query(parsed)
             plan = _PLANS[self.manifest.is_split, estimate](parsed, measures, self.tables.columns)
@@ -158,6 +159,14 @@ class OpenRelease:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _check_bounds(self, text: str) -> None:
+        """Refuse a query about the ends of ranges, which are no values of anybody: the labels tell more."""
+        mentioned = find_mentioned_names(self.tables.connection, text) if self.manifest.bounds else ()
+        for entry in self.manifest.bounds:
+            if entry["name"].casefold() in mentioned:
+                what, of = quote(entry["name"]), quote(entry.get("of"))
+                raise InputError(f"{what} has the ends of the ranges of {of}, not what people have; ask of {of}")
 
     def _check_work(self, plan: QueryPlan) -> None:
         """Refuse what would take minutes, before it does; exact counts are made only where quick ones are too high."""

@@ -153,12 +153,13 @@ def load_tables(connection: Any, manifest: ReleaseManifest, *, only: Container[s
 def _entries_in_order(raw: "_RawTable", manifest: ReleaseManifest, name: str) -> list[Entry]:
     """Put the entries of a table's columns in the order of its file; the two have to agree."""
     entries = {entry["name"]: entry for entry in manifest.entries_of(name)}
-    expected = [*entries, manifest.class_id] if manifest.class_id is not None else [*entries]
+    bounds = [entry["name"] for entry in manifest.bounds]
+    expected = [*entries, *bounds, *([manifest.class_id] if manifest.class_id is not None else [])]
     if sorted(raw.names) != sorted(expected):
         raise DataError(
             f"{name} has not the columns that manifest.json lists, but {listing(raw.names)}; it was changed"
         )
-    return [entries[column] for column in raw.names if column != manifest.class_id]
+    return [entries[column] for column in raw.names if column in entries]
 
 
 def _load_table(
@@ -285,7 +286,8 @@ def _load_column(raw: _RawTable, entry: Entry, column: QueryColumn, *, labelled:
     cells ``r``, numbered.
     """
     different = _number_cells(raw, column)
-    if labelled and entry.get("role") == "quasi" and entry.get("type", "string") in _TEXT_TYPES:
+    is_label = entry.get("type", "string") in _TEXT_TYPES or entry.get("form") == "means"
+    if labelled and entry.get("role") == "quasi" and is_label:
         return _load_labels(raw, entry, column), column.code
     kind = _value_type(raw, f"n{column.place}", entry)
     number, coded = kind != "VARCHAR", different <= _FEW or different * _TIMES <= raw.rows

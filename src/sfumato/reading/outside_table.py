@@ -13,7 +13,7 @@ from sfumato.policy.database_url import DatabaseUrl, find_place
 from sfumato.policy.options import fitting_options, read_data_source
 from sfumato.reading.release_reader import ReleaseManifest, read_audited_policy
 from sfumato.table import Table, column_names, read_table
-from sfumato.table.frames import frame_kind, frame_to_arrow
+from sfumato.table.frames import frame_column_names, frame_kind, frame_to_arrow
 from sfumato.table.table import cast_text_views, check_rows, check_types
 
 ReadOptions = Mapping[str, Any]
@@ -26,7 +26,7 @@ def outside_column_names(data: Any, options: ReadOptions) -> list[str]:
         return column_names(find_place(data), read_data_source(fitting_options(options, data), folder=Path()))
     if isinstance(data, Table):
         return list(data.arrow.column_names)
-    return list(data.column_names if frame_kind(data) == "arrow" else data.columns)
+    return frame_column_names(data)
 
 
 def read_outside_table(data: Any, columns: Sequence[str], options: ReadOptions) -> Table:

@@ -33,6 +33,7 @@ class ReleaseManifest:
     The first table is the one with the quasi-identifiers; `class_id` is the column that joins the tables, where there
     are several. `null` is how a CSV file writes NULL. `promise` has the requirements that the release states to meet.
     `extends` counts the releases that it adds rows to.
+    `bounds` are the columns of numbers beside labels: what they tell, the labels tell as well.
     """
 
     folder: Path
@@ -43,6 +44,7 @@ class ReleaseManifest:
     null: str
     promise: tuple[Any, ...] = ()
     extends: int = 0
+    bounds: tuple[Entry, ...] = ()
 
     @property
     def is_split(self) -> bool:
@@ -63,7 +65,7 @@ class ReleaseManifest:
         first, *others = self.tables
         tables = {"nss": first, "ss": others, "class_id": self.class_id} if self.is_split else {"table": first}
         csv = {} if first.endswith(_NOT_CSV) else {"csv": {"null": self.null}}
-        return {**tables, **csv, "columns": [{"role": "plain", **entry} for entry in self.columns]}
+        return {**tables, **csv, "columns": [{"role": "plain", **entry} for entry in (*self.columns, *self.bounds)]}
 
 
 def read_manifest(folder: str | Path) -> ReleaseManifest:
@@ -89,20 +91,24 @@ def read_manifest(folder: str | Path) -> ReleaseManifest:
         raise DataError(f"manifest.json has no proper 'class_id': {_CHANGED}")
     csv, promise, added = manifest.get("csv", {}), manifest.get("promise"), manifest.get("extends", {})
     extended = added.get("releases") if isinstance(added, dict) else None
+    entries = _entries(manifest, tables if split else ())
     return ReleaseManifest(
         public.resolve(),
         form,
         tables,
         class_id,
-        _entries(manifest, tables if split else ()),
+        tuple(entry for entry in entries if entry.get("role") != "bound"),
         str(csv.get("null", "") if isinstance(csv, dict) else ""),
         tuple(promise) if isinstance(promise, list) else (),
         len(extended) if isinstance(extended, list) else 0,
+        tuple(entry for entry in entries if entry.get("role") == "bound"),
     )
 
 
-def find_release_folder(path: Path) -> Path | None:
-    """Find the folder of a release, given it or its first table; ``None`` for any other file."""
+def find_release_folder(path: Any) -> Path | None:
+    """Find the folder of a release, given it or its first table; ``None`` for any other file, and for a frame."""
+    if not isinstance(path, Path):
+        return None
     if path.is_dir():
         return None if _holds_parquet_files(path) else path
     beside = path.is_file() and (path.parent / MANIFEST).is_file()
@@ -117,6 +123,8 @@ def _holds_parquet_files(folder: Path) -> bool:
 
 def read_audited_policy(manifest: ReleaseManifest) -> Mapping[str, Any]:
     """Read the policy that a release was made with from its private audit; empty where there is none to read."""
+    if not manifest.tables:  # a table in memory is in no folder
+        return {}
     try:
         path = manifest.folder.parent / "private" / AUDIT
         audit = json.loads(read_regular_file(path, most=LARGEST_MANIFEST, what="an audit"))

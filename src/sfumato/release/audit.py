@@ -42,6 +42,8 @@ def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
         "needs": {name: column.as_json() for name, column in needs.items()},
         "costs": {name: [[a, b, cost] for (a, b), cost in pairs.items()] for name, pairs in costs.items()},
     }
+    if policy.matched:
+        content["patterns"] = {pattern: list(columns) for pattern, columns in policy.matched.items()}
     if linked is not None and linked.earlier:
         content["previous"] = [
             {"name": earlier.name, "path": str(earlier.path.resolve())} for earlier in linked.earlier

@@ -14,6 +14,7 @@ from sfumato.encode import EncodedTable, encode
 from sfumato.errors import PolicyError
 from sfumato.policy import Policy, load
 from sfumato.policy.database_url import TablePlace, find_place
+from sfumato.publish.numeric_columns import add_numeric_columns
 from sfumato.publish.pseudonyms import check_person_names, read_key
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import RandomDraws, publish_tables, table_layout
@@ -21,8 +22,9 @@ from sfumato.recode import Recoding, recode
 from sfumato.release.release import Release
 from sfumato.release.timing import timed
 from sfumato.release.verification import verify_publication
+from sfumato.settled_policy import settle_columns, settle_functions
 from sfumato.split import anatomy, lossy_join
-from sfumato.table import Table, find_repeated_identifiers, from_frame, read_table
+from sfumato.table import Table, find_repeated_identifiers, table_from
 from sfumato.table.files import file_digest
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ def publish(
     rules = load(policy)
     place = _data_place(data, rules)
     path = place if isinstance(place, Path) else None
+    rules = settle_columns(rules, data if place is None else place)
     key = read_key(rules, path)  # first of all, so that a bad one costs nobody a search
     seconds: dict[str, float] = {}
     # identifiers are counted, rows are shuffled and the input is hashed by the way: they need no lock of Python's
@@ -76,6 +79,7 @@ def publish(
         with timed(seconds, "read"):
             table = _read(data, place, rules)
             digest = pool.submit(file_digest, table.path) if table.path else None
+            rules = settle_functions(rules, table)
             repeated = pool.submit(find_repeated_identifiers, table, rules)
             encoded = encode(table, rules) if encoded is None else encoded
             check_person_names(rules, encoded.individual)
@@ -86,6 +90,7 @@ def publish(
             recoding = _recode(encoded, rules, linked, progress)
     with timed(seconds, "recode"):
         tables = publish_tables(table, encoded, recoding, rules, draws.result())
+        tables = {name: add_numeric_columns(one, rules) for name, one in tables.items()}
     return Publication(
         rules,
         table,
@@ -107,13 +112,9 @@ def _data_place(data: Any, policy: Policy) -> TablePlace | None:
 
 
 def _read(data: Any, place: TablePlace | None, policy: Policy) -> Table:
-    if isinstance(data, Table):
-        return data
-    if place is not None:
-        return read_table(place, policy)
-    if data is None:
+    if data is None and place is None:
         raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
-    return from_frame(data, policy)
+    return table_from(data if place is None else place, policy)
 
 
 def _link(encoded: EncodedTable, policy: Policy) -> "LinkedReleases":

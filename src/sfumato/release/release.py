@@ -6,9 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.encode import EncodedTable
-from sfumato.errors import InputError
-from sfumato.policy import Policy
+from sfumato.errors import InputError, listing, quote
+from sfumato.hierarchy import Intervals, Ranges
+from sfumato.page.display import Display, FigureTable, Shown
+from sfumato.page.wording import chance, keys, percent, plural
+from sfumato.policy import Policy, Role
 from sfumato.publish.extension import LeftOut
+from sfumato.publish.numeric_columns import label_intervals
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable, table_layout
 from sfumato.publish.signing_key import SigningKey, choose_signing_key
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
     from sfumato.report.report_figures import ReportFigures
 
 
-class Release:
+class Release(Shown):
     """What is published of a table, and the account of it.
 
     `table`, or `nss` and `ss` where the form is of two tables, are of the kind that came in. Nobody gets to see them
@@ -53,6 +57,21 @@ class Release:
         """In one line, and without a row: what is printed or logged may go anywhere."""
         return f"<Release of {self.rows:,} rows in {len(self.recoding.classes):,} classes by {self.recoding.algorithm}>"
 
+    def display(self) -> Display:
+        """Show what was promised, what holds and what it cost: figures, and no row."""
+        findings = [
+            (one["model"], keys(one["required"]), keys(one["achieved"]), "yes" if one["satisfied"] else "no")
+            for one in self.privacy
+        ]
+        costs = [(name, percent(part.ncp), f"{part.labels:,}") for name, part in self.utility.attributes.items()]
+        title = f"release of {self.rows:,} rows in {len(self.recoding.classes):,} classes by {self.recoding.algorithm}"
+        tables = [
+            FigureTable(("promise", "asked", "holds", "met"), findings),
+            FigureTable(("column", "lost (NCP)", "labels"), [*costs, ("in total", percent(self.utility.ncp), "")]),
+        ]
+        dropped = [f"{plural(self.suppressed, 'row is', 'rows are')} not published"] if self.suppressed else []
+        return Display(title, tables, [*dropped, f"highest chance of a row being found: {chance(self.risk.highest)}"])
+
     @cached_property
     def table(self) -> Any:
         """The published table, as the kind that came in; a release of two tables has `nss` and `ss`."""
@@ -70,6 +89,22 @@ class Release:
             return self._native("ss")
         layout = table_layout(self.policy, self.source.arrow.column_names)
         return {names[0]: self._native(file) for file, names in layout.items() if file != "nss"}
+
+    def intervals(self, column: str) -> Any:
+        """The ranges of a column of numbers as a pandas Series of `pandas.Interval`, in the order of `table`.
+
+        Ends that are open are infinite, and a missing value is missing. Other columns than quasi-identifiers with
+        intervals or ranges have none.
+        """
+        rules = self.policy.columns.get(column)
+        if rules is None or rules.role is not Role.QUASI or not isinstance(rules.hierarchy, Intervals | Ranges):
+            numbers = [one.name for one in self.policy.quasi if isinstance(one.hierarchy, Intervals | Ranges)]
+            has = f"it has them of {listing(numbers)}" if numbers else "it has none of any column"
+            raise InputError(f"the release has no ranges of numbers of {quote(column)}; {has}")
+        if self.policy.publish.split:
+            raise InputError("a release of two tables has numbers as they are, and no ranges")
+        self._verify()
+        return label_intervals(self.tables["table"], column, whole=rules.hierarchy.is_whole)
 
     @property
     def verdict(self) -> Verdict:

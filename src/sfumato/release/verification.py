@@ -6,6 +6,7 @@ from sfumato.core.classes import SensitiveDomain
 from sfumato.errors import NotVerified
 from sfumato.models import TCloseness
 from sfumato.policy import Policy
+from sfumato.publish.numeric_columns import plan_numeric_columns
 from sfumato.publish.promise import (
     describe_earlier_releases,
     ground_distances,
@@ -19,6 +20,7 @@ from sfumato.verifier import (
     PriorRelease,
     Promise,
     RequestedPromise,
+    StatedBound,
     StatedExtension,
     Verdict,
     verify_extension,
@@ -68,6 +70,9 @@ def promise_of(publication: Publication) -> Promise:
         ground_distances(policy),
         previous=tuple(PriorRelease.from_json(entry, path) for entry, path in zip(entries, paths, strict=True)),
         taxonomies=published_taxonomies(linked, publication.recoding),
+        bounds=tuple(
+            StatedBound(column.name, column.of, column.bound, column.whole) for column in plan_numeric_columns(policy)
+        ),
     )
 
 

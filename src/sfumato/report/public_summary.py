@@ -206,7 +206,7 @@ _Bars = list[tuple[str, int]]
 def _columns(manifest: Manifest, tables: Mapping[str, Columns]) -> Markup:
     """A part for each column, as many as a page can take: which labels or values are in how many rows."""
     published = {key: column for columns in tables.values() for key, column in columns.items()}
-    entries = manifest["columns"]
+    entries = [entry for entry in manifest["columns"] if entry["role"] != "bound"]  # the labels show as much
     parts = []
     for entry in entries[:MOST_SHOWN]:
         column, role = published[entry["name"]], entry["role"]
@@ -281,6 +281,7 @@ BROKEN = "[1.5, 2) is a number from 1.5 up to, but not with, 2; with ] the end i
 MASKED = "A star in place of a character stands for any character there: 43** is 4300 to 4399."
 DATED = "2024-03 is a day of that month, 2024 one of that year, 2020-2029 one of these ten years."
 SETS = "{Bern, Thun} is one of the values in braces."
+BOUNDS = {"low": "lowest number", "high": "highest number", "mid": "middle"}
 MEANS = "A number may be the mean of a class, and the value of no row."
 COVERED = "What a label of a hierarchy stands for is listed in manifest.json, under “covers” of its column."
 
@@ -292,6 +293,8 @@ def _data_dictionary(manifest: Manifest) -> Markup:
         labels, role = _describe_labels(entry), entry["role"]
         title = join([name(entry["name"]), tag("small", labels)]) if labels else name(entry["name"])
         kind = {"quasi": "quasi-identifier", "individual": "person (pseudonym)"}.get(role, role)
+        if role == "bound":
+            kind = join([BOUNDS[entry["bound"]], " of ", name(entry["of"])])
         lines.append((title, kind, entry["type"]))
     left = len(entries) - MOST_LISTED
     more = f" {plural(left, 'column')} more: see manifest.json." if left > 0 else ""

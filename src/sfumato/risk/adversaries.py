@@ -19,6 +19,8 @@ import numpy as np
 
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses
+from sfumato.page.display import Display, FigureTable
+from sfumato.page.wording import chance, percent
 from sfumato.risk.population_uniqueness import SampleClassSizes, pitman
 
 THRESHOLD = 0.2
@@ -47,6 +49,14 @@ class ProsecutorRisk:
     def as_json(self) -> dict[str, float]:
         """Return the figures for ``--json`` and the audit."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        lines = [
+            ("highest chance of a row", chance(self.highest)),
+            ("average chance", percent(self.average)),
+            ("rows that are alone", f"{self.uniques:,} ({percent(self.unique_share)})"),
+        ]
+        return Display("re-identification risk", [FigureTable(("prosecutor", ""), lines)]).as_html()
 
 
 def measure_prosecutor_risk(classes: EquivalenceClasses) -> ProsecutorRisk:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +17,10 @@ from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn, encode_column
 from sfumato.errors import DataError, InputError, quote
 from sfumato.policy import Policy
-from sfumato.policy.database_url import TablePlace
 from sfumato.reading.outside_table import ReadOptions, check_column_names, outside_column_names, read_outside_table
 from sfumato.reading.release_view import ReleaseLines, view_file, view_folder
 from sfumato.risk.person_risk import required_k
+from sfumato.table import describe_source
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +135,8 @@ def count_persons(class_of: IntArray, person: IntArray | None) -> EquivalenceCla
 # Where tables come from
 
 
-def read_by_policy(path: TablePlace, policy: Policy) -> MeasuredTable:
-    """Read a file over a policy's quasi-identifiers; the individual column may be missing, if somebody left it out."""
+def read_by_policy(path: Any, policy: Policy) -> MeasuredTable:
+    """Read a file or frame over a policy's quasi-identifiers; the individual column may have been left out."""
     data = policy.document.get("data")
     options = {key: value for key, value in data.items() if key != "source"} if isinstance(data, dict) else {}
     quasi = tuple(column.name for column in policy.quasi)
@@ -152,8 +153,8 @@ def read_by_policy(path: TablePlace, policy: Policy) -> MeasuredTable:
     )
 
 
-def read_by_columns(path: TablePlace, quasi: Sequence[str], individual: str | None) -> MeasuredTable:
-    """Read a file over the named columns."""
+def read_by_columns(path: Any, quasi: Sequence[str], individual: str | None) -> MeasuredTable:
+    """Read a file or frame over the named columns."""
     names = tuple(dict.fromkeys(quasi))
     if not names:
         raise InputError("name at least one quasi-identifier, as in --quasi age,sex")
@@ -190,11 +191,11 @@ def read_release(folder: Path) -> MeasuredTable:
 
 
 def _read_columns(
-    path: TablePlace, quasi: Sequence[str], individual: str | None, options: ReadOptions, *, needed: Sequence[str] = ()
+    path: Any, quasi: Sequence[str], individual: str | None, options: ReadOptions, *, needed: Sequence[str] = ()
 ) -> tuple[tuple[CodedColumn, ...], IntArray | None]:
     """Read the quasi-identifiers of a file as codes, and the person of each row if the file has that column."""
     names = outside_column_names(path, options)
-    check_column_names([*quasi, *needed], names, path.name)
+    check_column_names([*quasi, *needed], names, describe_source(path))
     person = [individual] if individual is not None and individual in names else []
     table = read_outside_table(path, [*quasi, *person], options)
     columns = tuple(encode_column(table, name) for name in quasi)

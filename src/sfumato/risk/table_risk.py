@@ -10,8 +10,9 @@ import numpy as np
 from sfumato.core.arrays import IntArray
 from sfumato.core.keys import pack_tuples
 from sfumato.errors import DataError, InputError
+from sfumato.page.display import Display, FigureTable, Shown
+from sfumato.page.wording import percent
 from sfumato.policy import Policy
-from sfumato.policy.database_url import TablePlace
 from sfumato.risk.adversaries import (
     ESTIMATED,
     TABLE,
@@ -31,6 +32,7 @@ from sfumato.risk.measured_table import MeasuredTable, count_persons, read_by_co
 from sfumato.risk.missing_values import MissingValueRisk, nulls_of
 from sfumato.risk.person_risk import DEFAULT_K, PersonRisk, measure_person_risk
 from sfumato.risk.population_uniqueness import Uniqueness, uniqueness
+from sfumato.settled_policy import settle_columns
 
 _MOST_PEOPLE = 10**11
 """More people than have ever lived, and more than the estimates have digits for."""
@@ -87,8 +89,8 @@ class RiskOptions:
 _DEFAULTS = RiskOptions()
 
 
-@dataclass(frozen=True)
-class TableRisk:
+@dataclass(frozen=True, repr=False)
+class TableRisk(Shown):
     """The risk of a table, by person besides where a column says whose a row is; `by` says where k is from.
 
     `population` is there where a table of the population was given, `uniqueness` where its size was; `nulls` where
@@ -104,6 +106,28 @@ class TableRisk:
     nulls: MissingValueRisk | None = None
     sets: ColumnSets | None = None
 
+    def display(self) -> Display:
+        """Show the chances of the three adversaries, and what was measured besides, in figures alone."""
+        three = self.adversaries
+        each = (three.prosecutor, three.journalist, three.marketer)
+        lines = [
+            (f"highest of all {three.counts}", *(percent(one.highest) for one in each[:2]), ""),
+            ("average", *(percent(one.average) for one in each)),
+            (f"{three.counts} above {three.threshold:g}", *(f"{one.number:,}" for one in each[:2]), ""),
+            (f"{three.counts} alone", *(f"{one.certain:,}" for one in each[:2]), ""),
+        ]
+        said = []
+        if self.persons:
+            said.append(f"{self.persons.persons:,} persons with {self.persons.rpi:.3g} rows each on average")
+        if self.uniqueness and self.uniqueness.chosen:
+            share = getattr(self.uniqueness, self.uniqueness.chosen).share
+            said.append(f"{percent(share)} of the population are estimated to be alone in it")
+        if self.sets and self.sets.minimal:
+            first = self.sets.minimal[0]
+            said.append(f"{' and '.join(first.columns)} find {first.finds:,} {self.sets.counts} by themselves")
+        head = ("chance of being found", "prosecutor", "journalist", "marketer")
+        return Display("re-identification risk", [FigureTable(head, lines)], said)
+
     def as_json(self) -> dict[str, Any]:
         """Return one object for ``--json``, with the figures by person only where there are any."""
         parts = {
@@ -117,15 +141,13 @@ class TableRisk:
         return plain | self.adversaries.as_json() | optional
 
 
-def risk_by_policy(
-    path: TablePlace, policy: Policy, *, k: int | None = None, asked: RiskOptions = _DEFAULTS
-) -> TableRisk:
+def risk_by_policy(path: Any, policy: Policy, *, k: int | None = None, asked: RiskOptions = _DEFAULTS) -> TableRisk:
     """Measure the risk over a policy's quasi-identifiers; by persons where it names an individual column.
 
     `k` is the policy's largest unless it is given, and a common one where the policy has none. The individual column
     may be missing, where somebody left it out: rows are counted then.
     """
-    table = read_by_policy(path, policy)
+    table = read_by_policy(path, settle_columns(policy, path, whole=False))
     if k is not None and table.person is None:
         has = "the table has no column" if policy.individual else "the policy has no individual column"
         name = f" '{policy.individual.name}'" if policy.individual else ""
@@ -134,7 +156,7 @@ def risk_by_policy(
 
 
 def risk_by_columns(
-    path: TablePlace,
+    path: Any,
     quasi: Sequence[str],
     *,
     individual: str | None = None,

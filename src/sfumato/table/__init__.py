@@ -4,8 +4,18 @@ Inside sfumato every table is an Arrow table. What the caller handed in is kept 
 release comes out as the same kind of object.
 """
 
-from sfumato.table.files import column_names, find_repeated_identifiers, read_original, read_table
+from sfumato.table.files import column_names, find_repeated_identifiers, read_table
 from sfumato.table.frames import from_frame
 from sfumato.table.table import Table
+from sfumato.table.table_source import describe_source, read_original, table_from
 
-__all__ = ["Table", "column_names", "find_repeated_identifiers", "from_frame", "read_original", "read_table"]
+__all__ = [
+    "Table",
+    "column_names",
+    "describe_source",
+    "find_repeated_identifiers",
+    "from_frame",
+    "read_original",
+    "read_table",
+    "table_from",
+]

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sfumato.errors import DataError, is_lack_of_memory, quote
 from sfumato.policy import DataSource, Policy, Role
-from sfumato.policy.database_url import DatabaseUrl, TablePlace, find_place
+from sfumato.policy.database_url import DatabaseUrl, TablePlace
 from sfumato.table import database_files, database_servers
 from sfumato.table.cell_columns import common_type
 from sfumato.table.column_header import header_warnings
@@ -48,6 +48,7 @@ def read_table(place: TablePlace, policy: Policy) -> Table:
     kind = file_format(place)
     _check_keys(place, kind, policy.source)
     schema, names = _read_schema(place, kind, policy.source)
+    policy = policy.for_table(names)
     check_columns(names, policy)
     columns = columns_to_read(policy, names)
     if kind.is_typed:
@@ -63,12 +64,6 @@ def read_table(place: TablePlace, policy: Policy) -> Table:
         check_types(arrow.schema, columns)
         schema = arrow.schema
     return Table(arrow, place=place, schema=schema, warnings=warnings)
-
-
-def read_original(data: str | TablePlace, policy: Policy) -> Table:
-    """Read a table that somebody names in place of the policy's own source, as the policy has it read."""
-    place = find_place(data)
-    return read_table(place, policy.replace(source=str(place)))
 
 
 def column_names(place: TablePlace, source: DataSource) -> list[str]:

@@ -12,6 +12,8 @@ import numpy as np
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.labels.label_loss import count_rows_between, find_losses, loss_arrays
+from sfumato.page.display import Display, FigureTable, Shown
+from sfumato.page.wording import percent, plural
 from sfumato.recode import Labels, Recoding
 
 
@@ -34,7 +36,7 @@ class AttributeLoss:
 
 
 @dataclass(frozen=True)
-class Utility:
+class Utility(Shown):
     """The losses of a release, in total and per attribute."""
 
     distortion_ratio: float
@@ -50,6 +52,18 @@ class Utility:
     def as_json(self) -> dict[str, Any]:
         """For ``--json`` and the audit."""
         return asdict(self)
+
+    def display(self) -> Display:
+        """Show the losses of each column and in total."""
+        lines = [
+            (name, percent(part.ncp), f"{part.labels:,}", f"{part.exact_cells:,}")
+            for name, part in self.attributes.items()
+        ]
+        exact = sum(part.exact_cells for part in self.attributes.values())
+        lines.append(("in total", percent(self.ncp), "", f"{exact:,}"))
+        classes = f"{self.average_class_size:,.1f} rows per class on average"
+        said = f"{plural(self.suppressed_rows, 'row')} suppressed; {classes}"
+        return Display("what it cost", [FigureTable(("lost", "NCP", "labels", "cells exact"), lines)], (said,))
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,8 +44,8 @@ class ReleaseComparison:
     split: bool
 
     @classmethod
-    def read(cls, public: Path, manifest: Mapping[str, Any], original: str | Path, *, policy: Policy) -> Self:
-        """Read the files of a release, whose manifest was checked for form, and its original."""
+    def read(cls, public: Path, manifest: Mapping[str, Any], original: Any, *, policy: Policy) -> Self:
+        """Read the files of a release, whose manifest was checked for form, and its original, a path or a frame."""
         _check_columns(manifest, policy)
         before, split = encode(read_original(original, policy), policy), "nss" in manifest
         if split:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.errors import InputError, NotVerified, quote
 from sfumato.verifier.duckdb_tables import ENCODINGS
+from sfumato.verifier.numeric_bounds import BOUNDS
 from sfumato.verifier.release_files import CHANGED, SUMMARY, JsonObject, check_layout, layout_keys
 from sfumato.verifier.stated_promise import (
     TAXONOMY_ROOT,
@@ -17,11 +18,13 @@ from sfumato.verifier.stated_promise import (
     MoveCosts,
     PriorRelease,
     Promise,
+    StatedBound,
     StatedRequirement,
     objection,
 )
 
-_ROLES = frozenset({"individual", "quasi", "sensitive", "plain"})
+_BOUND = "bound"
+_ROLES = frozenset({"individual", "quasi", "sensitive", "plain", _BOUND})
 
 
 def read_promise(
@@ -48,6 +51,11 @@ def read_promise(
         ordered=frozenset(column["name"] for column in manifest["columns"] if column.get("hierarchy")),
         previous=_read_previous(manifest, audit),
         taxonomies=manifest.get("taxonomies", {}),
+        bounds=tuple(
+            StatedBound(column["name"], column["of"], column[_BOUND], column["integers"])
+            for column in manifest["columns"]
+            if column["role"] == _BOUND
+        ),
     )
 
 
@@ -77,11 +85,23 @@ def _check_columns(columns: Sequence[JsonObject]) -> None:
         raise NotVerified(f"manifest.json gives a column a role that does not exist: {CHANGED}")
     if "quasi" not in roles or roles.count("individual") > 1:
         raise NotVerified(f"manifest.json needs a quasi-identifier, and one individual column at most: {CHANGED}")
+    quasi = {name for name, role in zip(names, roles, strict=True) if role == "quasi"}
     for column in columns:
+        if column["role"] == _BOUND and not _is_bound(column, quasi):
+            raise NotVerified(
+                f"manifest.json does not say properly what column {quote(column['name'])} is a number of: {CHANGED}"
+            )
         labels = column.get("labels", [])
         texts = isinstance(labels, list) and all(label is None or isinstance(label, str) for label in labels)
         if not texts or not isinstance(column.get("type", ""), str):
             raise NotVerified(f"manifest.json describes column {quote(column['name'])} in no proper way: {CHANGED}")
+
+
+def _is_bound(column: JsonObject, quasi: set[Any]) -> bool:
+    """Whether a column of numbers says of which quasi-identifier it tells what, and whether numbers are whole."""
+    of, bound = column.get("of"), column.get(_BOUND)
+    known = isinstance(of, str) and of in quasi and isinstance(bound, str) and bound in BOUNDS
+    return known and isinstance(column.get("integers"), bool) and "table" not in column
 
 
 # What the audit adds

@@ -33,6 +33,7 @@ from sfumato.verifier.linkage.earlier_releases import (
     with_stated_files,
 )
 from sfumato.verifier.manifest_signature import TrustedKey, require_signature, signature_problems
+from sfumato.verifier.numeric_bounds import bound_problems
 from sfumato.verifier.release_files import (
     JsonObject,
     Layout,
@@ -156,11 +157,12 @@ def _verify_in_memory(tables: Mapping[str, Any], promise: Promise, class_id: str
     _check_requirements(promise)
     layout = Layout({name: tuple(table.column_names) for name, table in tables.items()}, class_id)
     others = locate_files(promise.joined_releases)
-    needed = {*promise.needed_columns, *promise.join_columns}
+    needed = {*promise.needed_columns, *promise.join_columns, *(one.column for one in promise.bounds)}
     views = register_tables(tables, needed, [class_id] if class_id else [], others)
     with closing(views[0].connection):
         earlier = open_earlier(views[0].connection, promise.joined_releases, others)
-        return reach_verdict(count_release(views, promise, layout), earlier)
+        verdict = reach_verdict(count_release(views, promise, layout), earlier)
+        return replace(verdict, problems=(*verdict.problems, *bound_problems(views[0], promise.bounds)))
 
 
 def _verify_tables(paths: Sequence[Path], promise: Promise, manifest: JsonObject, audit: JsonObject) -> Verdict:
@@ -180,6 +182,7 @@ def _verify_tables(paths: Sequence[Path], promise: Promise, manifest: JsonObject
         verdict = reach_verdict(counts, earlier)
         problems += join_problems(promise.joined_releases, earlier, manifest, audit)
         problems += label_problems(counts, manifest["columns"]) + number_problems(verdict, manifest, audit)
+        problems += [] if problems else bound_problems(views[0], promise.bounds)
         return replace(verdict, problems=(*verdict.problems, *problems))
 
 
@@ -335,7 +338,8 @@ def promise_problems(manifest: JsonObject, audit: JsonObject) -> list[str]:
         problems.append("the manifest does not promise what the policy in the audit asks for")
     if isinstance(columns, dict):
         roles = {name: spec.get("role") if isinstance(spec, dict) else spec for name, spec in columns.items()}
-        if roles | {column["name"]: column["role"] for column in manifest["columns"]} != roles:
+        stated = {column["name"]: column["role"] for column in manifest["columns"] if column["role"] != "bound"}
+        if roles | stated != roles:
             problems.append("the manifest does not give the columns the roles of the policy in the audit")
     return problems
 

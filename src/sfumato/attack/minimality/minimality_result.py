@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sfumato.attack.result import AttackResult
+from sfumato.attack.result import AttackResult, ShownAttack
 from sfumato.page.wording import amount, percent, plural
 
 PROMISE = (
@@ -100,8 +100,8 @@ class MinimalityCoverage:
     misled: int = 0
 
 
-@dataclass(frozen=True)
-class MinimalityResult:
+@dataclass(frozen=True, repr=False)
+class MinimalityResult(ShownAttack):
     """The attack on each sensitive column. `why` says why it was not measured, where it was not."""
 
     algorithm: str
