@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sfumato.core.memory import VARIABLE
 from sfumato.errors import DataError, InputError, OutputError, PolicyError
 from sfumato.policy import Policy, load
 from sfumato.policy.database_url import DatabaseUrl, find_place
@@ -113,6 +114,13 @@ def test_queries(server: Any, rules: Rules) -> None:
         cursor.execute('CREATE TABLE "my.clinic".visits AS SELECT 1 AS age')
     policy = _policy(server, rules, {"age": "quasi"}, table='"my.clinic".visits')
     assert _read(policy).rows == 1
+
+
+def test_too_many_rows(server: Any, rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of a table are counted before they are read, and more than fit into memory are refused."""
+    monkeypatch.setenv(VARIABLE, "100")
+    with pytest.raises(DataError, match="with 60 rows, takes at least"):
+        _read(_policy(server, rules))
 
 
 def test_from_init_to_a_release(server: Any, runs: Runs, tmp_path: Path) -> None:

@@ -226,6 +226,16 @@ def test_a_huge_workbook_is_refused_unread(tmp_path: Path, rules: Rules, monkeyp
         _read(tmp_path / "t.xlsx", rules, "a")
 
 
+def test_two_cells_far_apart(tmp_path: Path, rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small workbook whose cells span a huge sheet ends in a sentence, and takes no memory that it may not."""
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["XFD1048576"] = "a", 1
+    book.save(tmp_path / "t.xlsx")
+    monkeypatch.setenv(VARIABLE, "100MB")
+    with pytest.raises(DataError, match="takes more memory than may be used"):
+        _read(tmp_path / "t.xlsx", rules, "a")
+
+
 def test_without_the_library(tmp_path: Path, rules: Rules, monkeypatch: pytest.MonkeyPatch, runs: Runs) -> None:
     """Where the package is missing, the sentence says how to install it."""
     write_xlsx(tmp_path / "t.xlsx", {"S": PEOPLE})

@@ -38,7 +38,7 @@ model = "k-anonymity"
 k = {k}
 [publish]
 format = "csv.gz"
-to = {{ url = "sqlite:///open.db", table = "people" }}
+to = {{ url = "sqlite:///open.db", table = "people{k}" }}
 """
 
 

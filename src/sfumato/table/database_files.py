@@ -13,7 +13,7 @@ from urllib.parse import quote as quote_url
 
 import pyarrow as pa
 
-from sfumato.core.memory import check_memory
+from sfumato.core.memory import check_memory, find_memory_allowed
 from sfumato.errors import DataError, is_lack_of_memory, shorten
 from sfumato.policy import DataSource, Policy
 from sfumato.table.cell_columns import join_pieces, make_column
@@ -26,7 +26,8 @@ DUCKDB_MARK = b"DUCK"
 
 FIRST_ROWS = 100_000
 _PIECE = 50_000
-_CELL = 4
+CELL = 4
+"""Bytes of a cell at least."""
 
 
 # SQLite: a column may hold cells of any kind, so each row is looked at.
@@ -51,22 +52,36 @@ def read_first_sqlite_rows(path: TableFile, policy: Policy, columns: list[str]) 
 def _read_sqlite(path: TableFile, source: DataSource, columns: list[str], first: int | None = None) -> Any:
     with _opened_sqlite(path) as connection:
         inner = _sqlite_from(connection, path, source)
-        if first is None:
-            (rows,) = connection.execute(f"SELECT count(*) FROM {inner}").fetchone()  # noqa: S608 - the holder's own
-            check_memory(rows * len(columns) * _CELL, f"{path.name}, with {rows:,} rows,")
         cursor = connection.execute(write_select(inner, columns, first=first))
-        return collect_rows(cursor, columns)
+        return collect_rows(cursor, columns, path.name)
 
 
-def collect_rows(cursor: Any, columns: Sequence[str]) -> Any:
-    """Make an Arrow table of the rows that a cursor gives, a piece at a time."""
+def collect_rows(cursor: Any, columns: Sequence[str], name: str) -> Any:
+    """Make an Arrow table of the rows that a cursor of a database gives, a piece at a time, as far as memory goes."""
     pieces: list[list[Any]] = [[] for _ in columns]
+    bound = RowBound(name, len(columns))
     while rows := cursor.fetchmany(_PIECE):
+        bound.add(len(rows))
         for place, cells in enumerate(zip(*rows, strict=True)):
             pieces[place].append(make_column(cells))
     if not pieces[0]:
         return pa.table({name: pa.nulls(0) for name in columns})
     return pa.table({name: join_pieces(pieces[place]) for place, name in enumerate(columns)})
+
+
+class RowBound:
+    """Counts the rows that come from a database, which does not say beforehand how many, and refuses too many."""
+
+    def __init__(self, name: str, columns: int) -> None:
+        self._name, self._columns, self._rows = name, columns, 0
+        self._most = find_memory_allowed()
+
+    def add(self, rows: int) -> None:
+        """Count rows; what they take at least has to fit into what was free at the beginning."""
+        self._rows += rows
+        needed = self._rows * self._columns * CELL
+        if needed > self._most:
+            check_memory(needed, f"{self._name}, with {self._rows:,} rows or more,")
 
 
 def _sqlite_from(connection: sqlite3.Connection, path: TableFile, source: DataSource) -> str:
@@ -129,8 +144,9 @@ def read_duckdb(path: TableFile, policy: Policy, columns: list[str]) -> Any:
     """Read some columns of all rows."""
     with _opened_duckdb(path) as connection:
         inner = _duckdb_from(connection, path, policy.source)
-        ((rows,),) = connection.execute(f"SELECT count(*) FROM {inner}").fetchall()  # noqa: S608 - the holder's own
-        check_memory(rows * len(columns) * _CELL, f"{path.name}, with {rows:,} rows,")
+        if policy.source.query is None:  # to count what a query gives may take as long as to answer it
+            ((rows,),) = connection.execute(f"SELECT count(*) FROM {inner}").fetchall()  # noqa: S608 - quoted
+            check_memory(rows * len(columns) * CELL, f"{path.name}, with {rows:,} rows,")
         return _duckdb_table(connection, write_select(inner, columns))
 
 

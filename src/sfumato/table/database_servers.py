@@ -19,12 +19,9 @@ from sfumato.core.memory import check_memory
 from sfumato.errors import DataError, InputError, is_lack_of_memory, shorten
 from sfumato.policy import DataSource, Policy
 from sfumato.policy.database_url import DatabaseUrl
-from sfumato.table.database_files import FIRST_ROWS, collect_rows
+from sfumato.table.database_files import CELL, FIRST_ROWS, collect_rows
 from sfumato.table.optional_library import import_library
 from sfumato.table.sql_text import quote_identifier, write_from, write_select
-
-_CELL = 4
-
 
 # PostgreSQL.
 
@@ -53,10 +50,10 @@ def _read_postgresql(url: DatabaseUrl, source: DataSource, columns: list[str], f
     with opened_postgresql(url) as connection, connection.cursor() as cursor:
         inner = write_from(source, url.name, None)
         schema = _postgresql_schema(cursor, inner)
-        if first is None:
-            cursor.execute(f"SELECT count(*) FROM {inner}")  # noqa: S608 - the holder's own query
+        if first is None and source.query is None:  # to count what a query gives may take as long as to answer it
+            cursor.execute(f"SELECT count(*) FROM {inner}")  # noqa: S608 - quoted
             (rows,) = cursor.fetchone()
-            check_memory(rows * len(columns) * _CELL, f"{url.name}, with {rows:,} rows,")
+            check_memory(rows * len(columns) * CELL, f"{url.name}, with {rows:,} rows,")
         cells = ", ".join(
             f"{quote_identifier(name)}::text" if pa.types.is_string(schema.field(name).type) else quote_identifier(name)
             for name in columns
@@ -117,12 +114,8 @@ def read_first_mysql_rows(url: DatabaseUrl, policy: Policy, columns: list[str]) 
 def _read_mysql(url: DatabaseUrl, source: DataSource, columns: list[str], first: int | None = None) -> Any:
     with _opened_mysql(url) as cursor:
         inner = write_from(source, url.name, None, mark="`")
-        if first is None:
-            cursor.execute(f"SELECT count(*) FROM {inner}")  # noqa: S608 - the holder's own query
-            ((rows,),) = cursor.fetchall()
-            check_memory(rows * len(columns) * _CELL, f"{url.name}, with {rows:,} rows,")
         cursor.execute(write_select(inner, columns, first=first, mark="`"))
-        return collect_rows(cursor, columns)
+        return collect_rows(cursor, columns, url.name)
 
 
 @contextmanager

@@ -1,19 +1,24 @@
 """Workbooks of Excel (.xlsx, .xlsm, .xlsb, .xls) and of LibreOffice (.ods), by the package python-calamine.
 
 The first row that is not empty names the columns, and rows without any cell are left out. Nothing is guessed at: merged
-cells of a header, or a title above it, are refused with a sentence. Of formulas the result counts that was saved.
+cells of a header, or a title above it, are refused with a sentence. Of formulas the result counts that was saved. The
+library keeps a cell for each place between the first and the last, so it runs in a process that is bound in memory.
 """
 
+import json
+import subprocess
+import sys
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 
-from sfumato.core.memory import check_memory
-from sfumato.errors import DataError, did_you_mean, is_lack_of_memory, listing, quote
+from sfumato.core.memory import check_memory, find_memory_allowed
+from sfumato.errors import DataError, did_you_mean, listing, quote
 from sfumato.policy import DataSource, Policy
 from sfumato.table.cell_columns import make_column, write_cell
 from sfumato.table.column_header import header_schema
@@ -48,28 +53,26 @@ class _Sheet:
 
 
 def _read_sheet(path: TableFile, source: DataSource) -> _Sheet:
-    with _opened_workbook(path) as workbook:
-        name = _choose_sheet(workbook.sheet_names, source.sheet, path.name)
-        sheet = workbook.get_sheet_by_name(name)
-        rows = sheet.to_python(skip_empty_area=False)
-        # the cells that a merged one covers are empty, and nobody could tell them from forgotten ones
-        merged = getattr(sheet, "merged_cell_ranges", None) or ()
+    name, merged, rows = _read_workbook(path, source.sheet)
     where = f"sheet {quote(name)} of {path.name}"
+    width = max(map(len, rows), default=0)
+    rows = [row + [None] * (width - len(row)) for row in rows]
     top = next((place for place, row in enumerate(rows) if _is_filled(row)), None)
     if top is None:
         raise DataError(
             f"{where} is empty; name another with sheet in [data] (--sheet of init), or write a header and rows into it"
         )
-    if any(first[0] <= top <= last[0] for first, last in merged):
+    # the cells that a merged one covers are empty, and nobody could tell them from forgotten ones
+    if any(first <= top <= last for first, last in merged):
         raise DataError(f"the header of {where} has merged cells; give each column a name in one row, and no more")
     header, body = rows[top], [row for row in rows[top + 1 :] if _is_filled(row)]
-    used = [place for place in range(len(header)) if any(_is_filled([row[place]]) for row in (header, *body))]
-    if len(used) > 1 and sum(map(_is_filled, ([header[place]] for place in used))) == 1:
+    used = [place for place in range(width) if any(_is_filled([row[place]]) for row in (header, *body))]
+    if len(used) > 1 and sum(_is_filled([header[place]]) for place in used) == 1:
         raise DataError(
             f"the first row of {where} has one cell, as a title has, and the rows below have {len(used)}; "
             "remove it, so that the first row names the columns"
         )
-    cells = ["" if not _is_filled([header[place]]) else write_cell(header[place]) for place in used]
+    cells = [write_cell(header[place]) if _is_filled([header[place]]) else "" for place in used]
     return _Sheet(header_schema(cells, pa.null()), [[row[place] for place in used] for row in body])
 
 
@@ -87,25 +90,45 @@ def _choose_sheet(names: list[str], chosen: str | None, file: str) -> str:
     raise DataError(f"{file} has no sheet {quote(chosen)}{hint}")
 
 
-@contextmanager
-def _opened_workbook(path: TableFile) -> Iterator[Any]:
-    calamine = import_library("python_calamine", "python-calamine", "excel", f"{path.name} is a workbook")
+_READER = Path(__file__).with_name("workbook_process.py")
+_PROTECTED = 3
+"""What it ends with where a workbook has a password."""
+_ROOM = 256 << 20
+"""Bytes that such a process takes besides the sheet."""
+_KINDS: dict[str, Callable[[Any], object]] = {
+    "datetime": datetime.fromisoformat,
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "timedelta": lambda seconds: timedelta(seconds=seconds),
+}
+
+
+def _read_workbook(path: TableFile, chosen: str | None) -> tuple[str, list[list[int]], list[list[object]]]:
+    """Read a sheet: its name, the first and last row of each merged range, and its rows without empty cells behind."""
+    import_library("python_calamine", "python-calamine", "excel", f"{path.name} is a workbook")
     with open_table_file(path) as file:
         _check_unpacked_size(file, path.name)
-        try:
-            yield calamine.CalamineWorkbook.from_filelike(file)
-        except DataError:
-            raise
-        except calamine.PasswordError:
-            raise DataError(f"{path.name} is protected by a password; save it without one") from None
-        except BaseException as error:
-            # Rust's own way of giving up is no Exception
-            if is_lack_of_memory(error) or isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
-                raise
-            raise DataError(
-                f"{path.name} cannot be read as a workbook: it is damaged, or of another format than its name says; "
-                "save it once more"
-            ) from None
+        number, most = file.fileno(), min(find_memory_allowed() + _ROOM, 1 << 62)
+        command = [sys.executable, "-P", str(_READER), str(number), chosen or "", str(most)]
+        done = subprocess.run(command, pass_fds=[number], capture_output=True, check=False)  # noqa: S603 - our own file
+    if done.returncode == _PROTECTED:
+        raise DataError(f"{path.name} is protected by a password; save it without one")
+    if done.returncode:
+        raise DataError(
+            f"{path.name} cannot be read as a workbook: it is damaged, of another format than its name says, or takes "
+            "more memory than may be used; save it once more, or as CSV"
+        )
+    lines = done.stdout.splitlines()
+    names = json.loads(lines[0])
+    name = _choose_sheet(names, chosen, path.name)
+    return name, json.loads(lines[1]), [[_read_cell(cell) for cell in json.loads(line)] for line in lines[2:]]
+
+
+def _read_cell(cell: Any) -> object:
+    if not isinstance(cell, dict):
+        return cast("object", cell)
+    ((kind, text),) = cell.items()
+    return _KINDS[kind](text)
 
 
 def _check_unpacked_size(file: Any, name: str) -> None:
