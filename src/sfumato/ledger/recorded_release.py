@@ -257,7 +257,7 @@ def _make_release(policy: Policy, entries: tuple[Entry, ...], progress: Progress
     advice = f"{why}; {describe_join_cost(release, made)}"
     same = next((entry for entry in entries if _has_same_columns(policy, entry)), None)
     if same is not None:
-        advice += f"; rows that came after {same.title} could be added to it with sfumato apply instead"
+        advice += f"; rows that came after {same.title}, could be added to it with sfumato apply instead"
     return _Made(made, (*join.notes, advice))
 
 
