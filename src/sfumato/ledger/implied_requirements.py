@@ -125,10 +125,10 @@ class JoinRequirements:
         """Add the requirements to the policy with its own algorithm, to be checked of what that algorithm makes."""
         return self._extend(self.policy.document, lenient=True)
 
-    def tds_policy(self, broken: str | None = None) -> Policy:
+    def tds_policy(self, broken: str) -> Policy:
         """Add the requirements to the policy with top-down specialization, which searches with the join in view.
 
-        `broken` says what the policy's own algorithm breaks, for the error where it cannot be used.
+        `broken` says what is broken without the join in view, for the error where it cannot be used.
         """
         search = self.policy.document.get("algorithm", {})
         keys = search if isinstance(search, Mapping) else {}
@@ -141,9 +141,7 @@ class JoinRequirements:
             if sets:  # whoever left the algorithm to us has chosen none that they could change
                 why = f"it needs levels, and {listing(sets)} {'is' if len(sets) == 1 else 'are'} published as sets"
                 why += '; give a file, a mask or "suppress" instead, or leave the column out'
-            raise Infeasible(
-                f"{broken or 'an earlier promise breaks'}; tds, which could keep it, cannot be used here: {why}"
-            ) from None
+            raise Infeasible(f"{broken}; tds, which could keep it, cannot be used here: {why}") from None
 
     def _extend(self, document: Mapping[str, object], *, lenient: bool) -> Policy:
         previous, privacy = (

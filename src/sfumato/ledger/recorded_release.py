@@ -136,7 +136,8 @@ def make_recorded_release(
     """Make a release of a policy's table that keeps the promises of all earlier ones about the same people.
 
     The policy's own algorithm is tried first. Where the join breaks an earlier promise, ``auto`` and ``tds`` go on to
-    specialize with the join in view; other algorithms cannot, and the release is refused. A release that is out already
+    specialize with the join in view, and it is said what that costs; other algorithms cannot, and the release is
+    refused. A release that is out already
     is the same release when it is made again of the same table: it is published as it was (`same_release`).
     """
     ledger.check_name(name)
@@ -233,19 +234,17 @@ def _make_release(policy: Policy, entries: tuple[Entry, ...], progress: Progress
     join = JoinRequirements.from_entries(policy, entries)
     if join is None:
         return _Made(prepare(None, policy, progress=progress))
-    broken: str | None = None
-    if policy.recoder != "tds":
-        own = prepare(None, policy, progress=progress)
-        for entry in entries:
-            if publishes_the_same(own, entry):
-                return _Made(own, (_repeated_note(entry),), repeated=True)
-        release, verdict = _promise_join(own, join.lenient_policy())
-        if verdict.satisfied:
-            return _Made(release)
-        broken = _broken_promise(verdict, entries)
-        if policy.search.name != "auto":
-            way = "leave [algorithm] name out, or write tds, so that the join is taken into account"
-            raise Infeasible(f"{broken}{describe_cheapest_column(release)}; {way}")
+    own = prepare(None, policy, progress=progress)
+    for entry in entries:
+        if publishes_the_same(own, entry):
+            return _Made(own, (_repeated_note(entry),), repeated=True)
+    release, verdict = _promise_join(own, join.lenient_policy())
+    if verdict.satisfied:
+        return _Made(release)
+    broken = _broken_promise(verdict, entries)
+    if policy.recoder not in {"auto", "tds"}:
+        way = "leave [algorithm] name out, or write tds, so that the join is taken into account"
+        raise Infeasible(f"{broken}{describe_cheapest_column(release)}; {way}")
     rules = join.tds_policy(broken)
     try:
         made = prepare(None, rules, progress=progress)
@@ -254,10 +253,12 @@ def _make_release(policy: Policy, entries: tuple[Entry, ...], progress: Progress
             f"with the promises of {', '.join(join.names)} kept over the join, no release was found: {error}; "
             "publish fewer columns, or coarser ones"
         ) from None
-    advice = (
-        () if broken is None else (f"by the policy's own algorithm, {broken}; {describe_join_cost(release, made)}",)
-    )
-    return _Made(made, join.notes + advice)
+    why = f"a search without the join in view breaks an earlier promise ({broken})"
+    advice = f"{why}; {describe_join_cost(release, made)}"
+    same = next((entry for entry in entries if _has_same_columns(policy, entry)), None)
+    if same is not None:
+        advice += f"; rows that came after {same.title}, could be added to it with sfumato apply instead"
+    return _Made(made, (*join.notes, advice))
 
 
 def _promise_join(release: Release, policy: Policy) -> tuple[Release, Verdict]:
