@@ -21,6 +21,7 @@ from sfumato.publish.promise import state_requirements
 from sfumato.publish.signing_key import SigningKey
 from sfumato.release import Release, prepare
 from sfumato.release.verification import promise_of
+from sfumato.settled_policy import settle_policy
 from sfumato.verifier import Verdict, verify_table
 
 Progress = Callable[[int, int], None]
@@ -120,6 +121,7 @@ def make_recorded_release(
     specialize with the join in view; other algorithms cannot, and the release is refused.
     """
     ledger.check_name(name)
+    policy = settle_policy(policy, policy.source.path)  # what earlier promises ask for names columns
     snapshot = ledger.snapshot(population)
     join = JoinRequirements.from_entries(policy, snapshot.entries)
     if join is None:
