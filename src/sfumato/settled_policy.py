@@ -12,6 +12,7 @@ from typing import Any
 from sfumato.encode import encode_column
 from sfumato.errors import HierarchyError, PolicyError
 from sfumato.hierarchy import LabelFunction
+from sfumato.hierarchy.hierarchy import ROOT
 from sfumato.policy import Policy
 from sfumato.policy.database_url import DatabaseUrl, find_place
 from sfumato.policy.toml_text import dotted_key
@@ -49,16 +50,15 @@ def settle_columns(policy: Policy, data: Any, *, whole: bool = True) -> Policy:
 
 def settle_functions(policy: Policy, table: Table) -> Policy:
     """Replace functions by the lines of the values that occur in the table."""
-    if not policy.functions:
-        return policy
-    lines = {}
     for column in policy.functions:
         assert isinstance(column.hierarchy, LabelFunction)  # noqa: S101 - this tells the type checker
         coded = encode_column(table, column.name)
         values = zip(coded.texts, coded.values.to_pylist(), strict=True)
-        lines[column.name] = column.hierarchy.lines([(text, value) for text, value in values if text is not None])
-    try:
-        return policy.with_lines(lines)
-    except HierarchyError as error:
-        name = policy.functions[0].name
-        raise PolicyError(str(error), key=dotted_key("columns", name, "hierarchy")) from None
+        known = [(text, value) for text, value in values if text is not None]
+        try:
+            # a column without any value has no line: NULL alone goes straight up
+            lines = column.hierarchy.lines(known) if known else [["", ROOT]]
+            policy = policy.with_lines({column.name: lines})
+        except HierarchyError as error:
+            raise PolicyError(str(error), key=dotted_key("columns", column.name, "hierarchy")) from None
+    return policy

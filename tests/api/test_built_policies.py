@@ -141,6 +141,10 @@ def test_defaults_that_are_written_out_change_nothing() -> None:
     )
     assert short == long
     assert short != sf.Policy(columns=AGE, privacy=[sf.KAnonymity(3)])
+    both = {"sex": sf.quasi("suppress"), "person": sf.individual("person.key")}
+    one, other = (sf.Policy(columns=order, privacy=[sf.KAnonymity(2)]) for order in (AGE | both, both | AGE))
+    assert one == other
+    assert hash(one) == hash(other)
     assert short != "a policy"
 
 

@@ -178,3 +178,26 @@ def test_a_dict_of_a_kind_is_that_kind() -> None:
     assert len(sf.Tree.from_function(str, range(7))) == 7
     with pytest.raises(sf.HierarchyError, match="gives int for '1', and not a list of labels"):
         sf.Tree.from_function(lambda _: 5, [1])
+
+
+def test_functions_of_several_columns_and_what_is_wrong_with_one() -> None:
+    """Each function is settled by itself, sensitive columns among them; an error names the column it is of."""
+    table = pa.table(
+        {"town": ["Bern", "Thun", "Lyon", "Nice"], "illness": ["flu", "cold", "HIV", "flu"], "gone": [None] * 4}
+    )
+    land = {"Bern": "CH", "Thun": "CH", "Lyon": "FR", "Nice": "FR"}
+    columns = {
+        "town": sf.quasi(lambda town: [land[town]], least=1),
+        "gone": sf.quasi(lambda _: ["never called"]),
+        "illness": sf.sensitive(lambda illness: ["virus" if illness != "cold" else "other"]),
+    }
+    privacy = [sf.KAnonymity(2), sf.TCloseness("illness", t=0.9, distance="emd-hierarchical")]
+    release = sf.anonymize(table, sf.Policy(columns=columns, privacy=privacy, algorithm="optimal"))
+    assert set(release.table.column("town").to_pylist()) == {"CH", "FR"}
+    assert not release.policy.functions
+    wrong: Any = columns | {"illness": sf.sensitive(lambda _: 5)}
+    with pytest.raises(sf.PolicyError, match=r"columns\.illness\.hierarchy: the function <lambda> gives int for 'HIV'"):
+        sf.anonymize(table, sf.Policy(columns=wrong, privacy=privacy))
+    deep = columns | {"town": sf.quasi(lambda town: [land[town]], least=3)}
+    with pytest.raises(sf.PolicyError, match=r"columns\.town\.least: is 3, and the hierarchy has levels 0 to 2"):
+        sf.anonymize(table, sf.Policy(columns=deep, privacy=privacy))

@@ -27,6 +27,7 @@ from sfumato.publish.promise import state_requirements
 from sfumato.publish.signing_key import SigningKey
 from sfumato.release import Release, prepare
 from sfumato.release.verification import promise_of
+from sfumato.settled_policy import settle_policy
 from sfumato.verifier import Verdict, verify_table
 
 Progress = Callable[[int, int], None]
@@ -141,6 +142,7 @@ def make_recorded_release(
     is the same release when it is made again of the same table: it is published as it was (`same_release`).
     """
     ledger.check_name(name)
+    policy = settle_policy(policy, policy.source.path)  # what earlier promises ask for names columns
     snapshot = ledger.snapshot(population)
     made = _make_again(policy, snapshot.entries, progress) or _make_release(policy, snapshot.entries, progress)
     return RecordedRelease(ledger, snapshot, name, made.release, made.notes, () if made.repeated else None)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sfumato.errors import PolicyError
-from sfumato.hierarchy import File, Mask, Spec, Suppress, parse
+from sfumato.hierarchy import File, LabelFunction, Mask, Spec, Suppress, parse
 from sfumato.policy.section import Section, join_choices, require_table
 from sfumato.policy.toml_text import dotted_key
 
@@ -131,7 +131,8 @@ def _read_least(section: Section, name: str, role: Role, spec: Spec | None) -> i
     if not spec.levelled:
         way = "give intervals, dates, a mask or a file in place of ranges and sets"
         raise PolicyError(f"the hierarchy has no levels; {way}", key=section.path("least"))
-    if not isinstance(spec, Mask) or spec.length is not None:  # the levels of a bare mask are known from the values
+    # the levels of a bare mask, and those of a function, are known from the values
+    if not isinstance(spec, LabelFunction) and (not isinstance(spec, Mask) or spec.length is not None):
         check_least(least, spec.bind((), column=name).height, column=name)
     return least
 

@@ -195,7 +195,7 @@ class Policy(Shown):
         return isinstance(other, Policy) and self._meaning() == other._meaning()
 
     def __hash__(self) -> int:
-        return hash((tuple(self.columns), self.search))
+        return hash((frozenset(self.columns), self.search))
 
     def _meaning(self) -> tuple[object, ...]:
         """All that a policy says, paths as they lead from anywhere."""
@@ -204,7 +204,7 @@ class Policy(Shown):
             return None if path is None else os.path.abspath(path)  # noqa: PTH100 - a link stays what it is
 
         columns = {name: dataclasses.replace(one, key=None) for name, one in self.columns.items()}
-        keys = [place(one.key) for one in self.columns.values()]
+        keys = {name: place(one.key) for name, one in self.columns.items()}
         earlier = [(dataclasses.replace(one, path=Path()), place(one.path)) for one in self.previous]
         target, url = self.publish.to, self.source.url
         to = None if target is None else (target.table, target.url.kind, place(target.url.file) or target.url.text)
