@@ -11,7 +11,9 @@ from sfumato.policy.section import Section
 DATA_KEYS = ("source", "separator", "null", "encoding")
 LATER_DATA_KEYS = ("query",)
 ALGORITHM_KEYS = ("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class")
-PUBLISH_KEYS = ("form", "format", "ranges", "ss", "sign")
+ABOUT_KEYS = ("title", "publisher", "contact", "purpose")
+"""What whoever gets a release is told of it besides: keys of [publish] that change nothing in the table."""
+PUBLISH_KEYS = ("form", "format", "ranges", "ss", "sign", *ABOUT_KEYS)
 
 FULL_DOMAIN = ("samarati", "incognito", "optimal")
 """Algorithms that publish all values of a column at one level."""
@@ -33,6 +35,7 @@ FORMS = ("generalized", "lossy-join", "anatomy")
 LATER_FORMS = ("synthetic",)
 FORMATS = ("csv", "parquet")
 RANGES = ("partition", "boxes", "means")
+_LONGEST_ABOUT = 2000
 SENSITIVE_TABLES = ("together", "apart")
 """Where two-table releases have their sensitive columns: in one table, or each in its own."""
 
@@ -82,6 +85,7 @@ class PublishOptions:
 
     `ss` says whether two-table releases have all sensitive columns together in one table, or each apart in its own.
     `sign` is the file of the private key that the release is signed with; it is not read before a release is made.
+    `about` has the keys of `ABOUT_KEYS` that were given, with their texts: they go to the manifest and the summary.
 
     >>> PublishOptions().split, PublishOptions("lossy-join").split
     (False, True)
@@ -92,6 +96,7 @@ class PublishOptions:
     ranges: str = "partition"
     ss: str = "together"
     sign: Path | None = None
+    about: tuple[tuple[str, str], ...] = ()
 
     @property
     def split(self) -> bool:
@@ -163,7 +168,7 @@ def read_publish_options(value: object, *, folder: Path | None = None) -> Publis
     """Read the [publish] table; a relative path starts at `folder`, or where the program runs.
 
     >>> read_publish_options({"format": "parquet"})
-    PublishOptions(form='generalized', format='parquet', ranges='partition', ss='together', sign=None)
+    PublishOptions(form='generalized', format='parquet', ranges='partition', ss='together', sign=None, about=())
     """
     section = Section.from_value(value, "publish", PUBLISH_KEYS)
     form = section.choice("form", FORMS, later=LATER_FORMS) or "generalized"
@@ -177,4 +182,17 @@ def read_publish_options(value: object, *, folder: Path | None = None) -> Publis
         ranges=section.choice("ranges", RANGES) or ("partition" if form == "generalized" else "boxes"),
         ss=section.choice("ss", SENSITIVE_TABLES) or "together",
         sign=None if sign is None else (folder or Path()) / sign,
+        about=_read_about(section),
     )
+
+
+def _read_about(section: Section) -> tuple[tuple[str, str], ...]:
+    """Read what is to be told of a release besides, each a text that is not blank and not longer than a page."""
+    about = []
+    for key in ABOUT_KEYS:
+        text = section.text(key)
+        if text is not None and not 0 < len(text.strip()) <= _LONGEST_ABOUT:
+            raise section.error(key, f"must be a text of 1 to {_LONGEST_ABOUT:,} characters")
+        if text is not None:
+            about.append((key, text.strip()))
+    return tuple(about)

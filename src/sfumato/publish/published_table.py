@@ -159,8 +159,8 @@ def publish_tables(
             elif labels is not None and not _is_unchanged(coded[name], labels, order):
                 columns[name] = _column_of_used(labels.codes.take(order), arrow_texts(labels.texts))
                 recoded.add(name)
-            elif role is Role.PLAIN:
-                columns[name] = _plain_column(source.arrow.column(name), order)
+            elif role in {Role.PLAIN, Role.WEIGHT}:
+                columns[name] = _plain_column(encoded.plain[name], order)
             else:
                 columns[name] = _column_of_used(coded[name].codes.take(order), coded[name].values)
         types = {name: pa.string() if name in recoded else source.type_of(name) for name in columns}

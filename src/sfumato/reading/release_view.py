@@ -34,7 +34,7 @@ from sfumato.split import tables_from_files, tables_from_recoding
 from sfumato.split.two_tables import column_names_of_role, read_published_columns
 
 PUBLISHED_ROLES = ("quasi", "sensitive", "plain")
-"""The roles of columns that are published, pseudonyms apart."""
+"""The roles of columns that are published, pseudonyms and sampling weights apart: nobody knows those of a person."""
 
 
 @dataclass(frozen=True, eq=False)
