@@ -293,10 +293,10 @@ def test_one_label_for_all_rows_is_told_as_that(runs: Runs, tmp_path: Path) -> N
     (tmp_path / "p.toml").write_text(
         '[data]\nsource = "t.csv"\n[columns]\nsex = { role = "quasi", hierarchy = "suppress" }\n'
         'year = { role = "quasi", hierarchy = { ranges = true, domain = [1900, 2100] } }\n'
-        '[[privacy]]\nmodel = "k-anonymity"\nk = 4\n[algorithm]\nname = "mondrian"\n'
+        '[[privacy]]\nmodel = "k-anonymity"\nk = 8\n[algorithm]\nname = "mondrian"\n[publish]\nranges = "boxes"\n'
     )
     shown = " ".join(runs("anonymize", "p.toml").out.replace("│", " ").split())
-    assert "1 label, 0% of cells exact, the same for all rows, so that it tells none apart; it covers" in shown
+    assert "1 label, 0.0% of cells exact, the same for all rows, so that it tells none apart; it covers" in shown
     assert "1 labels" not in shown
 
 

@@ -139,7 +139,7 @@ def _cost_table(release: "Release") -> "Table":
     from rich.table import Table
 
     from sfumato.cli.printing import break_name, name_column
-    from sfumato.page.wording import percent, plural
+    from sfumato.page.wording import plural
 
     utility = release.utility
     table = Table(name_column("what it cost", [f"  {name}" for name in release.encoded.names]), "")
@@ -158,11 +158,20 @@ def _cost_table(release: "Release") -> "Table":
     table.add_row("distortion ratio", f"{utility.distortion_ratio:.1%}")
     for attribute in release.encoded.quasi:
         loss = utility.attributes[attribute.name]
-        labels = f"{plural(loss.labels, 'label')}, {percent(loss.exact_cells / release.rows)} of cells exact"
+        labels = f"{plural(loss.labels, 'label')}, {_share(loss.exact_cells / release.rows)} of cells exact"
         if release.levels is not None:
             labels = f"level {release.levels[attribute.name]} of {attribute.hierarchy.height}"
-        lost = f"{percent(loss.ncp)} lost"
+        lost = f"{_share(loss.ncp)} lost"
         if loss.labels == 1 and attribute.column.width > 1 and 0 < loss.ncp < 1:
-            lost = f"the same for all rows, so that it tells none apart; it covers {percent(loss.ncp)} of the domain"
+            lost = f"the same for all rows, so that it tells none apart; it covers {_share(loss.ncp)} of the domain"
         table.add_row(break_name(f"  {attribute.name}"), f"{labels}, {lost}")
     return table
+
+
+def _share(share: float) -> str:
+    """Write a share to a tenth of a per cent; what is less than that, but not nothing, is said to be.
+
+    >>> _share(0.0), _share(0.0004), _share(0.125), _share(1.0)
+    ('0.0%', '<0.1%', '12.5%', '100.0%')
+    """
+    return "<0.1%" if 0 < share < 0.0005 else f"{share:.1%}"

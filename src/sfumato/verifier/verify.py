@@ -247,7 +247,8 @@ def weight_problems(view: TableView, columns: Sequence[JsonObject]) -> list[str]
         if column["role"] != "weight" or column["name"] not in view.columns:
             continue
         step = column.get("round")
-        times = f"x / {step!r} - round(x / {step!r})" if step else "0"
+        unit = format(float(step or 1), ".17g")
+        times = f"x / {unit} - round(x / {unit})" if step else "0"
         view.read(
             "CREATE OR REPLACE TABLE weights AS SELECT "
             "count(*) FILTER (WHERE x IS NULL OR NOT isfinite(x) OR x < 0) AS bad, "
