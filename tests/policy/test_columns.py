@@ -35,7 +35,7 @@ def test_columns_cannot_be_changed(good: dict[str, Any]) -> None:
 def test_unknown_role_names_the_close_one(refused: Refused) -> None:
     """A misspelt role is an error that lists the roles and names the likely one."""
     message = refused("columns", "age", "role", to="qasi", key="columns.age.role")
-    expected = "must be identifier, individual, quasi, sensitive or plain, not 'qasi'; did you mean quasi?"
+    expected = "must be identifier, individual, quasi, sensitive, plain or weight, not 'qasi'; did you mean quasi?"
     assert message == expected
 
 

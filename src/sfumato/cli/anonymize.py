@@ -101,7 +101,7 @@ def show_release(release: "Release", folder: Path, warnings: list[str], *, as_js
     from sfumato.cli.printing import console_of, findings_table, print_json, warn
 
     if as_json:
-        print_json(release_json(release, folder))
+        print_json(release_json(release, folder) | {"warnings": [*warnings, *release.mishaps]})
     else:
         console = console_of()
         console.print(findings_table(release.privacy))
@@ -168,21 +168,40 @@ def _database_tables(release: "Release") -> list[tuple[str, str]]:
 def _cost_table(release: "Release") -> "Table":
     from rich.table import Table
 
+    from sfumato.cli.printing import break_name, name_column
+    from sfumato.page.wording import plural
+
     utility = release.utility
-    table = Table("what it cost", "")
+    table = Table(name_column("what it cost", [f"  {name}" for name in release.encoded.names]), "")
     table.add_row("rows published", f"{release.rows:,} of {release.publication.input_rows:,}")
     table.add_row("classes", f"{len(release.recoding.classes):,}, {utility.average_class_size:,.1f} rows on average")
     if release.policy.publish.split:  # two tables lose no value, but which values belong together
         table.add_row("quasi-identifiers", "as they were")
         for name, tie in release.ties.items():
-            table.add_row(f"  {name}", f"told right for {tie.kept:.1%} of rows if dealt out at random within classes")
+            table.add_row(
+                break_name(f"  {name}"), f"told right for {tie.kept:.1%} of rows if dealt out at random within classes"
+            )
         return table
     table.add_row("information lost (NCP)", f"{utility.ncp:.1%}")
+    if utility.weighted_ncp is not None:
+        table.add_row("information lost (NCP), by weight", f"{utility.weighted_ncp:.1%}")
     table.add_row("distortion ratio", f"{utility.distortion_ratio:.1%}")
     for attribute in release.encoded.quasi:
         loss = utility.attributes[attribute.name]
-        labels = f"{loss.labels:,} labels, {loss.exact_cells / release.rows:.1%} of cells exact"
+        labels = f"{plural(loss.labels, 'label')}, {_share(loss.exact_cells / release.rows)} of cells exact"
         if release.levels is not None:
             labels = f"level {release.levels[attribute.name]} of {attribute.hierarchy.height}"
-        table.add_row(f"  {attribute.name}", f"{labels}, {loss.ncp:.1%} lost")
+        lost = f"{_share(loss.ncp)} lost"
+        if loss.labels == 1 and attribute.column.width > 1 and 0 < loss.ncp < 1:
+            lost = f"the same for all rows, so that it tells none apart; it covers {_share(loss.ncp)} of the domain"
+        table.add_row(break_name(f"  {attribute.name}"), f"{labels}, {lost}")
     return table
+
+
+def _share(share: float) -> str:
+    """Write a share to a tenth of a per cent; what is less than that, but not nothing, is said to be.
+
+    >>> _share(0.0), _share(0.0004), _share(0.125), _share(1.0)
+    ('0.0%', '<0.1%', '12.5%', '100.0%')
+    """
+    return "<0.1%" if 0 < share < 0.0005 else f"{share:.1%}"

@@ -146,8 +146,8 @@ def _show(comparison: "Comparison", folder: Path, chosen: "tuple[RunOutcome, Pat
     console.print(_line_table(comparison))
     for reason, lines in comparison.failures.items():
         console.print(f"no release: {', '.join(map(str, lines))}: {reason}", soft_wrap=True)
-    for front in comparison.fronts:
-        console.print(front.summary, soft_wrap=True)
+    for sentence in (*(front.summary for front in comparison.fronts), *comparison.notes.values()):
+        console.print(sentence, soft_wrap=True)
     console.print(f"open  {folder / 'compare.html'} (private: it tells of rows that are not published)", soft_wrap=True)
     if chosen is not None:
         _show_written(*chosen, as_json=False)
@@ -173,6 +173,7 @@ def _line_table(comparison: "Comparison") -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Column, Table
 
+    from sfumato.cli.printing import name_column
     from sfumato.compare.comparison import setting_text
 
     split = any(line.figures and line.figures.tie_lost is not None for line in comparison.outcomes)
@@ -180,7 +181,8 @@ def _line_table(comparison: "Comparison") -> "Table":
     figures = ("loss", "highest", "average", "out", "s")
     table = Table(
         "",
-        *[Column(name, overflow="fold") for name in ("algorithm", *names)],
+        name_column("algorithm", [line.algorithm for line in comparison.outcomes]),
+        *[name_column(name, []) for name in names],
         *[Column(name, justify="right") for name in figures],
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),

@@ -74,6 +74,8 @@ def _show(proposal: "Proposal", files: list[Path]) -> None:
 def _column_table(proposal: "Proposal") -> "Table":
     from rich.table import Table
 
+    from sfumato.cli.printing import break_name
+
     table = Table("column", "type", "values", "missing", "role", "why")
     table.columns[2].justify = table.columns[3].justify = "right"
     table.columns[0].overflow = table.columns[5].overflow = "fold"
@@ -82,5 +84,5 @@ def _column_table(proposal: "Proposal") -> "Table":
         values, mark = column.facts.values, f" ({column.caution.grade})" if column.caution else ""
         cells = (str(column.facts.kind), f"{values.distinct:,}", f"{values.missing:,}", column.entry["role"])
         name = "".join(letter if letter.isprintable() else "�" for letter in column.facts.name)
-        table.add_row(name, *cells, column.guess.reason + mark)
+        table.add_row(break_name(name, 22), *cells, column.guess.reason + mark)
     return table

@@ -57,12 +57,16 @@ def _print_utility(losses: "Utility", errors: "QueryErrors | None") -> None:
     """Print what a publication cost, in total and per column, and the errors of queries, where there are any."""
     from rich.table import Table
 
-    from sfumato.cli.printing import console_of
+    from sfumato.cli.printing import break_name, console_of, name_column
 
-    table = Table("lost", "NCP", "levels", "entropy", "labels", "cells exact", "cells suppressed")
+    table = Table(
+        name_column("lost", losses.attributes), "NCP", "levels", "entropy", "labels", "cells exact", "cells suppressed"
+    )
     for name, part in losses.attributes.items():
         shares = [f"{x:.1%}" for x in (part.ncp, part.distortion, part.entropy)]
-        table.add_row(name, *shares, *(f"{x:,}" for x in (part.labels, part.exact_cells, part.suppressed_cells)))
+        table.add_row(
+            break_name(name), *shares, *(f"{x:,}" for x in (part.labels, part.exact_cells, part.suppressed_cells))
+        )
     totals = [f"{x:.1%}" for x in (losses.ncp, losses.distortion_ratio, losses.entropy)]
     exact = sum(part.exact_cells for part in losses.attributes.values())
     table.add_row("in total", *totals, "", f"{exact:,}", f"{losses.suppressed_cells:,}")

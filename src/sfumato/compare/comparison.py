@@ -188,6 +188,32 @@ class Comparison(Shown):
             fronts.append(ParetoFront(measure, self.risk, tuple(lines[place] for place in places), number))
         return tuple(fronts)
 
+    @cached_property
+    def overtaken(self) -> dict[int, int]:
+        """The lines that another of the same algorithm beats although more is asked of it, by their numbers.
+
+        What the other found meets the requirements of the line as well, with less loss: the search did not find it
+        where more was allowed. Such a line says more of the search than of its settings.
+        """
+        overtaken = {}
+        for line in self.measured:
+            better = [other for other in self.measured if other.algorithm == line.algorithm and _overtakes(other, line)]
+            if better:
+                overtaken[line.number] = min(better, key=lambda other: other.point(self.risk)).number
+        return overtaken
+
+    @property
+    def notes(self) -> dict[int, str]:
+        """What is to be known of lines that a stricter line overtakes, by their numbers, a sentence each."""
+        by_number = {line.number: line for line in self.outcomes}
+        return {
+            number: f"Line {number} loses more than line {other}, which asks for more and whose release meets the "
+            f"requirements of line {number} as well: {by_number[number].algorithm} takes one best step after "
+            "the other, and where more steps are allowed, early ones can block better ones; take line "
+            f"{other} in its place, or another algorithm."
+            for number, other in self.overtaken.items()
+        }
+
     @property
     def measured(self) -> tuple[RunOutcome, ...]:
         """The lines that came to a release."""
@@ -232,7 +258,11 @@ class Comparison(Shown):
             "stopped": self.stopped,
             "risk": self.risk,
             "seconds": {"read": round(self.read, 4)},
-            "lines": [line.as_json() for line in self.outcomes],
+            "lines": [
+                line.as_json()
+                | ({"overtaken_by": self.overtaken[line.number]} if line.number in self.overtaken else {})
+                for line in self.outcomes
+            ],
             "fronts": [
                 {
                     "measure": front.measure,
@@ -243,6 +273,44 @@ class Comparison(Shown):
                 for front in self.fronts
             ],
         }
+
+
+_MORE_IS_STRICTER = {"k": True, "l": True, "linked_k": True, "alpha": False, "beta": False, "t": False, "c": False}
+"""Keys of models that are bounds: whether a larger figure meets a smaller bound, or the other way round."""
+_NOTICED = 0.001
+"""Losses that differ by less are the same."""
+
+
+def _overtakes(other: RunOutcome, line: RunOutcome) -> bool:
+    """Whether what was found for another line meets the requirements of a line, and loses less."""
+    theirs, own = other.figures, line.figures
+    if theirs is None or own is None or theirs.measure != own.measure or theirs.loss > own.loss - _NOTICED:
+        return False
+    if theirs.suppressed > own.suppressed or len(theirs.privacy) != len(own.privacy):
+        return False
+    return all(_meets(found, asked) for found, asked in zip(theirs.privacy, own.privacy, strict=True))
+
+
+def _meets(found: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Whether what holds of one release is what is asked of another, by the same model.
+
+    >>> k = {"model": "k-anonymity", "required": {"k": 20}, "achieved": {"k": 22}}
+    >>> _meets(k, {**k, "required": {"k": 5}}), _meets(k, {**k, "required": {"k": 25}})
+    (True, False)
+    """
+    achieved, required = found["achieved"], asked["required"]
+    if found["model"] != asked["model"] or found["required"].keys() != required.keys():
+        return False
+    for key, bound in required.items():
+        if key not in _MORE_IS_STRICTER or key not in achieved:
+            if found["required"][key] != bound:  # such as the column, or the values that are protected
+                return False
+        elif key == "c":  # which has to be above what is found
+            if not achieved[key] < bound:
+                return False
+        elif not (achieved[key] >= bound if _MORE_IS_STRICTER[key] else achieved[key] <= bound):
+            return False
+    return True
 
 
 def compare(  # noqa: PLR0913 - as many as there are things to vary, by keyword

@@ -16,7 +16,7 @@ from sfumato.core.regular_file import read_regular_file
 from sfumato.errors import InputError, UnreadableFile
 from sfumato.page.charts import ChartAxis, Series, scatter
 from sfumato.page.html import Markup, document, facts, join, note, paragraph, section, table, tag
-from sfumato.page.wording import keys, percent, plural
+from sfumato.page.wording import found_keys, percent, plural
 from sfumato.policy.database_url import find_place, is_url
 from sfumato.policy.options import CUTS, FULL_DOMAIN, LOCAL
 from sfumato.policy.policy import read_policy_file
@@ -157,6 +157,7 @@ def _front_section(front: ParetoFront, comparison: Comparison) -> Markup:
         paragraph(front.summary),
         draw(ChartAxis(loss, percent=True), risk, points, f"{loss} against {risk}"),
         note(f"Numbers are those of the lines below; the front is {numbers}. Down and to the left is better.{ring}"),
+        *[paragraph(sentence) for number, sentence in comparison.notes.items() if number in points],
         tag("h3", "Against time"),
         draw(ChartAxis("seconds", log=True), loss, losses, f"{loss} against seconds"),
         draw(ChartAxis("seconds", log=True), risk, risks, f"{risk} against seconds"),
@@ -200,7 +201,10 @@ def _line_sections(comparison: Comparison) -> Iterator[Markup]:
     achieved: list[tuple[object, object]] = [
         (
             f"line {line.number}",
-            "; ".join(f"{finding['model']}: {keys(finding['achieved'])}" for finding in figures.privacy),
+            "; ".join(
+                f"{finding['model']}: {found_keys(finding['model'], finding['achieved'])}"
+                for finding in figures.privacy
+            ),
         )
         for line, figures in measured
     ]

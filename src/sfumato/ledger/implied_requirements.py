@@ -79,7 +79,7 @@ def _over_join(policy: Policy, name: str, columns: Mapping[str, str], required: 
     mine = [column.name for column in policy.quasi]
     theirs = [column for column, role in columns.items() if role == "quasi"]
     # Records are matched by the shared columns, except those whose hierarchy has no levels.
-    published = (*policy.quasi, *policy.sensitive, *policy.plain)
+    published = (*policy.quasi, *policy.sensitive, *policy.ungeneralized)
     matched = [column.name for column in published if column.hierarchy is None or column.hierarchy.levelled]
     shared = [column for column in matched if column in columns]
     x = [*mine, *(column for column in shared if column in theirs and column not in mine)]

@@ -13,7 +13,9 @@ from sfumato.policy.section import Section, require_table
 
 DATA_KEYS = ("source", "query", "table", "sheet", "separator", "null", "encoding")
 ALGORITHM_KEYS = ("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class")
-PUBLISH_KEYS = ("form", "format", "ranges", "numeric", "ss", "sign", "to")
+ABOUT_KEYS = ("title", "publisher", "contact", "purpose")
+"""What whoever gets a release is told of it besides: keys of [publish] that change nothing in the table."""
+PUBLISH_KEYS = ("form", "format", "ranges", "numeric", "ss", "sign", "to", *ABOUT_KEYS)
 TO_KEYS = ("url", "table")
 APPLY_KEYS = ("suppression", "promise")
 
@@ -41,6 +43,7 @@ TARGETS = ("postgresql", "sqlite", "duckdb")
 RANGES = ("partition", "boxes", "means")
 NUMERIC = ("label", "bounds", "midpoint")
 """What is published of ranges of numbers: the label alone, or numbers beside it."""
+_LONGEST_ABOUT = 2000
 SENSITIVE_TABLES = ("together", "apart")
 """Where two-table releases have their sensitive columns: in one table, or each in its own."""
 APPLIED_PROMISES = ("alone", "together")
@@ -105,6 +108,7 @@ class PublishOptions:
     `sign` is the file of the private key that the release is signed with; it is not read before a release is made.
     `to` is the table of a database that the release is put into besides.
     `numeric` says what stands beside the label of a range of numbers: nothing, its two ends, or its middle.
+    `about` has the keys of `ABOUT_KEYS` that were given, with their texts: they go to the manifest and the summary.
 
     >>> PublishOptions().split, PublishOptions("lossy-join").split
     (False, True)
@@ -117,6 +121,7 @@ class PublishOptions:
     sign: Path | None = None
     to: "DatabaseTarget | None" = None
     numeric: str = "label"
+    about: tuple[tuple[str, str], ...] = ()
 
     @property
     def split(self) -> bool:
@@ -269,6 +274,7 @@ def read_publish_options(value: object, *, folder: Path | None = None) -> Publis
         sign=None if sign is None else (folder or Path()) / sign,
         to=read_target(section.table["to"], folder=folder or Path()) if "to" in section.table else None,
         numeric=section.choice("numeric", NUMERIC) or "label",
+        about=_read_about(section),
     )
 
 
@@ -330,3 +336,15 @@ def read_apply_options(value: object) -> ApplyOptions:
         suppression=None if suppression is None else Fraction(str(suppression)),  # as written, not as a float
         promise=section.choice("promise", APPLIED_PROMISES) or "alone",
     )
+
+
+def _read_about(section: Section) -> tuple[tuple[str, str], ...]:
+    """Read what is to be told of a release besides, each a text that is not blank and not longer than a page."""
+    about = []
+    for key in ABOUT_KEYS:
+        text = section.text(key)
+        if text is not None and not 0 < len(text.strip()) <= _LONGEST_ABOUT:
+            raise section.error(key, f"must be a text of 1 to {_LONGEST_ABOUT:,} characters")
+        if text is not None:
+            about.append((key, text.strip()))
+    return tuple(about)

@@ -298,6 +298,16 @@ class Policy(Shown):
         return self.with_role(Role.PLAIN)
 
     @property
+    def sampling_weight(self) -> Column | None:
+        """The column of sampling weights, if there is one."""
+        return next(iter(self.with_role(Role.WEIGHT)), None)
+
+    @property
+    def ungeneralized(self) -> tuple[Column, ...]:
+        """The columns that are published in every row by itself: plain ones, and sampling weights."""
+        return tuple(column for column in self.columns.values() if column.role in {Role.PLAIN, Role.WEIGHT})
+
+    @property
     def anatomized(self) -> str:
         """The sensitive column whose values the buckets of Anatomy are made of."""
         return find_anatomy_column(self.columns, self.privacy)

@@ -97,7 +97,8 @@ def _file_options(null: str, encoding: str, null_default: JsonSchema, encoding_d
 
 def _columns() -> JsonSchema:
     role = "identifier: never published; individual: whose row it is, published as a pseudonym; quasi: "
-    role += "known to others, generalized; sensitive: what nobody may learn; plain: published as it is."
+    role += "known to others, generalized; sensitive: what nobody may learn; plain: published as it is; weight: the "
+    role += "sampling weight of a survey, published as it is or rounded."
     least = "The lowest level of the hierarchy that may be published, however many rows share a value."
     public = "Whether all leaves of the hierarchy file are public, so that the manifest may list those that no row has."
     weight = "What the precision of this quasi-identifier is worth, relative to that of the others."
@@ -109,9 +110,14 @@ def _columns() -> JsonSchema:
         "public_domain": {"description": public, "type": "boolean", "default": False},
         "weight": {"description": weight, "type": "number", "minimum": 0, "default": 1},
         "key": _text(key, minLength=1),
+        "round": {
+            "description": "The step that sampling weights are rounded to; left out, they are published as they are.",
+            "type": "number",
+            "exclusiveMinimum": 0,
+        },
     }
     quasi = {"hierarchy", "least", "public_domain", "weight"}
-    allowed = {Role.QUASI: quasi, Role.SENSITIVE: {"hierarchy"}, Role.INDIVIDUAL: {"key"}}
+    allowed = {Role.QUASI: quasi, Role.SENSITIVE: {"hierarchy"}, Role.INDIVIDUAL: {"key"}, Role.WEIGHT: {"round"}}
     rules = []
     for name in Role:
         refused = [key for key in properties if key != "role" and key not in allowed.get(name, set())]
@@ -179,6 +185,10 @@ def _publish() -> JsonSchema:
         "ss": _choice(ss, SENSITIVE_TABLES),
         "sign": _text("The file of the private key that the release is signed with; left out, none.", minLength=1),
         "to": _target(),
+        "title": _text("What the release is called, in the manifest and the summary.", minLength=1),
+        "publisher": _text("Who publishes it.", minLength=1),
+        "contact": _text("Whom to ask about it.", minLength=1),
+        "purpose": _text("What it is published for.", minLength=1),
     }
     return _table("What the release looks like.", properties)
 

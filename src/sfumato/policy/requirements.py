@@ -52,7 +52,7 @@ def read_requirements(value: object, *, folder: Path) -> tuple[models.Model | mo
 
 
 def check_columns(columns: ColumnsByName) -> None:
-    """Ask for at least one quasi-identifier, of which one matters, and at most one column of individuals.
+    """Ask for at least one quasi-identifier, of which one matters, and at most one column of persons and of weights.
 
     >>> check_columns({"visits": Column("visits", Role.PLAIN)})
     Traceback (most recent call last):
@@ -69,6 +69,10 @@ def check_columns(columns: ColumnsByName) -> None:
     if len(individuals) > 1:
         message = f"at most one column may be individual, and {quote(individuals[0].name)} is"
         raise PolicyError(message, key=dotted_key("columns", individuals[1].name, "role"))
+    weights = columns_with_role(columns, Role.WEIGHT)
+    if len(weights) > 1:
+        message = f"at most one column may be of role weight, and {quote(weights[0].name)} is; make the other plain"
+        raise PolicyError(message, key=dotted_key("columns", weights[1].name, "role"))
 
 
 def check_levels(columns: ColumnsByName, algorithm: str, *, joined: bool = False) -> None:

@@ -30,7 +30,7 @@ InconsistencyRule = tuple[ValueCondition, ValueCondition]
 """No record that meets the one condition belongs to the same person as one that meets the other."""
 
 _FORMATS = ("CSV", "Parquet")
-_PUBLISHED = {Role.QUASI, Role.SENSITIVE, Role.PLAIN}
+_PUBLISHED = {Role.QUASI, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -49,6 +49,10 @@ class RoleGuess:
 def guess_roles(columns: tuple[ColumnFacts, ...]) -> dict[str, RoleGuess]:
     """Guess a role for every column; of those that name persons in several rows, the best is the individual column."""
     guesses = {facts.name: guess_role(facts) for facts in columns}
+    for name in [name for name, guess in guesses.items() if guess.role is Role.WEIGHT][1:]:
+        guesses[name] = RoleGuess(
+            Role.IDENTIFIER, "one more sampling weight, and rows count by one; left out", Caution.CHECK
+        )
     repeated = [facts for facts in columns if _repeats_persons(facts, guesses[facts.name])]
     if not repeated:
         return guesses
@@ -77,6 +81,10 @@ def guess_role(facts: ColumnFacts) -> RoleGuess:
         return RoleGuess(Role.IDENTIFIER, "it has no value; left out")
     if _counts_rows(facts):
         return RoleGuess(Role.IDENTIFIER, "it has no name in the table and only counts the rows; left out")
+    if _is_sampling_weight(facts):
+        return RoleGuess(
+            Role.WEIGHT, "a sampling weight: how many people of the population a row stands for", Caution.CHECK
+        )
     by_name, by_format = _guess_by_name(facts), _guess_by_format(facts)
     for guess in (by_name, by_format):
         if guess is not None and guess.role is Role.IDENTIFIER:
@@ -256,6 +264,25 @@ def _names_rows(facts: ColumnFacts) -> bool:
 def _is_key(facts: ColumnFacts) -> bool:
     """Tell whether a column is called a key and its values are many, as persons are, not few, as departments are."""
     return facts.values.distinct**2 >= facts.values.present and _KEY_WORDS.issuperset(split_name(facts.name))
+
+
+_WEIGHT_NAME = re.compile(
+    r"fnl_?wgt|(final|sample|sampling|survey|person|design|base|main)_?(weight|wt|wgt)|[ph]w(t|gt|eight)|(per|hh|asec)wt"
+    r"|wgt|pond|pond[eé]r.*|hochrechnung.*|fexp|factor_?(de_)?expansi[oó]n"
+)
+"""What sampling weights are called and nothing else is; `weight` alone may be that of a body."""
+
+
+def _is_sampling_weight(facts: ColumnFacts) -> bool:
+    """Tell whether a column is of sampling weights: by a name of these, or by one and by values that no body has."""
+    numbers, name = facts.type.numbers, facts.name.strip().lower()
+    if numbers is None or facts.values.missing or numbers.low < 0 or facts.values.distinct < 2:
+        return False
+    if _WEIGHT_NAME.fullmatch(name):
+        return True
+    scaled = not numbers.whole and numbers.low < 1 < numbers.high <= 100  # so that they are 1 on average
+    wide = numbers.low > 0 and numbers.high > 1000 and numbers.high >= 50 * numbers.low
+    return name in {"weight", "weights", "wt", "poids", "gewicht", "peso"} and (scaled or wide)
 
 
 def _counts_rows(facts: ColumnFacts) -> bool:

@@ -34,10 +34,14 @@ PROTECTS = (
     "Each published row shares its quasi-identifier values with the other rows of its class, and each class meets "
     "every requirement under 'promise'. The adversary is assumed to know that a person is in the table and that "
     "person's quasi-identifiers. Not covered: columns of role plain, knowledge of sensitive values from elsewhere, "
-    "other releases about the same people than those under 'previous'. Where rows carry pseudonyms, somebody who knows "
-    "several rows of a person may find the one pseudonym that stands in all their classes; where 'promise' has a "
-    "linked_k, so many have it."
+    "other releases about the same people than those under 'previous'."
 )
+
+PSEUDONYMS = (
+    " Rows carry pseudonyms: somebody who knows several rows of a person may find the one pseudonym that stands in all "
+    "their classes; where 'promise' has a linked_k, so many have it."
+)
+"""What is added where a column names persons."""
 
 SPLIT = (
     "Each line of the first table has a person's quasi-identifiers as they were, and the number of a class; each line "
@@ -46,10 +50,15 @@ SPLIT = (
     "is in the table and that person's quasi-identifiers. Not covered: whether a person is in the table, which the "
     "first table shows; columns of role plain, which stand beside the quasi-identifiers; what a learner makes of how "
     "sensitive values go with quasi-identifiers across classes; knowledge of sensitive values from elsewhere; other "
-    "releases about the same people. Where lines carry pseudonyms, a person's lines lead to several classes, and a "
-    "value that stays the same for the person is one that all their bags hold."
+    "releases about the same people."
 )
 """The same of two tables."""
+
+SPLIT_PSEUDONYMS = (
+    " Lines carry pseudonyms: a person's lines lead to several classes, and a value that stays the same for the person "
+    "is one that all their bags hold."
+)
+"""What is added to that where a column names persons."""
 
 REMARK = (
     "Each line of each table stands for one record of the original table. Their join over the class number has every "
@@ -103,6 +112,7 @@ def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) 
     content: dict[str, Any] = {
         "sfumato": __version__,
         "published": datetime.now(tz=UTC).date().isoformat(),
+        **({"about": dict(policy.publish.about)} if policy.publish.about else {}),
         "form": policy.publish.form,
         **_name_tables(policy, files),
         "rows": publication.rows,
@@ -148,13 +158,15 @@ def _name_tables(policy: Policy, files: Mapping[str, WrittenTable]) -> dict[str,
 
 
 def _protects(publication: Publication) -> str:
-    recoding, extension = publication.recoding, publication.extension
+    recoding, extension, policy = publication.recoding, publication.extension, publication.policy
+    persons = policy.individual is not None
     if recoding.group is not None:
-        return SPLIT
+        return SPLIT + (SPLIT_PSEUDONYMS if persons else "")
     added = "" if extension is None else ALONE if extension.promise == "alone" else TOGETHER
-    if not publication.policy.privacy:
+    if not policy.privacy:
         return LINKED + CUT + added
-    return PROTECTS + (MIXED if recoding.local else CUT if recoding.cut else "") + added
+    labels = MIXED if recoding.local else CUT if recoding.cut else ""
+    return PROTECTS + (PSEUDONYMS if persons else "") + labels + added
 
 
 def describe_search(recoding: Recoding, *, levels: bool = True) -> dict[str, Any]:
@@ -212,6 +224,8 @@ def _describe_column(name: str, table: PublishedTable, publication: Publication)
         entry["hierarchy"] = True  # its order is that of the hierarchy, which stays inside
     if spec.role is Role.INDIVIDUAL:
         entry["pseudonyms"] = "keyed" if is_keyed(policy) else "random"
+    if spec.round is not None:
+        entry["round"] = spec.round
     if spec.role is not Role.QUASI:
         return entry
     if recoding.levels is not None and recoding.group is None:

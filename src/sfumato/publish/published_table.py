@@ -162,8 +162,8 @@ def publish_tables(
                 recoded.add(name)
                 if policy.publish.ranges == "means" and isinstance(policy.columns[name].hierarchy, Ranges):
                     columns[name] = _as_numbers(columns[name])
-            elif role is Role.PLAIN:
-                columns[name] = _plain_column(source.arrow.column(name), order)
+            elif role in {Role.PLAIN, Role.WEIGHT}:
+                columns[name] = _plain_column(encoded.plain[name], order)
             else:
                 columns[name] = _column_of_used(coded[name].codes.take(order), coded[name].values)
         types = {name: columns[name].values.type if name in recoded else source.type_of(name) for name in columns}

@@ -15,13 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from sfumato.core.arrays import IntArray
 from sfumato.core.arrow import arrow_numbers
 from sfumato.errors import DataError, InputError, did_you_mean, listing, quote
-from sfumato.labels.covered_values import PLAIN_NUMBER, WHOLE_NUMBER, find_covered_values
+from sfumato.hierarchy.hierarchy import ROOT
+from sfumato.labels.covered_values import PLAIN_NUMBER, WHOLE_NUMBER, CoveredValues, find_covered_values
 from sfumato.labels.data_dictionary import Entry
 from sfumato.queries.query_database import escape_pattern, quote_name, quote_text, report_file_errors
+from sfumato.queries.unevenness import measure_unevenness
 from sfumato.reading.release_reader import ReleaseManifest
 from sfumato.table.formula_guard import unguard_formula
 from sfumato.table.table import open_table_file
@@ -54,7 +59,8 @@ class QueryColumn:
     In SQL its values are ``c`` with its place. Where it is `coded`, its table has numbers ``k`` instead, and a
     dictionary ``d`` has the value of each number. It is `uncertain` where a number stands for several values; then the
     dictionary has a line for each, and how many there are, ``z``. `sampled` says that these are points of ranges;
-    `unclear` is a label of which nothing says what it covers; `empty` says that all cells are NULL.
+    `unclear` is a label of which nothing says what it covers; `empty` says that all cells are NULL. `unevenness` says
+    how far the values that a label covers are from being equally frequent, see `model_error`.
     """
 
     name: str
@@ -66,6 +72,7 @@ class QueryColumn:
     sampled: bool = False
     unclear: str | None = None
     empty: bool = False
+    unevenness: float = 0.0
 
     @property
     def value(self) -> str:
@@ -322,6 +329,8 @@ def _load_labels(raw: _RawTable, entry: Entry, column: QueryColumn) -> QueryColu
     covered = find_covered_values(entry, texts)
     if covered.unclear is not None:
         return replace(column, unclear=covered.unclear)
+    rows = _count_label_rows(raw, column, len(texts))
+    covered = narrow_star(covered, texts, rows)
     values = {
         column.code: arrow_numbers(covered.label_of),
         column.value: covered.values,
@@ -339,7 +348,46 @@ def _load_labels(raw: _RawTable, entry: Entry, column: QueryColumn) -> QueryColu
         uncertain=not covered.exact,
         sampled=covered.sampled,
         empty=covered.values.null_count == len(covered.values),
+        unevenness=0.0 if covered.exact else measure_unevenness(covered, rows),
     )
+
+
+def _count_label_rows(raw: _RawTable, column: QueryColumn, labels: int) -> IntArray:
+    """Count the rows of each label by its number."""
+    lines = raw.connection.execute(
+        f"SELECT n.{column.code}, count(*) FROM raw JOIN n{column.place} n "
+        f"ON {raw.cell(column.name)} IS NOT DISTINCT FROM n.r GROUP BY 1"
+    ).fetchall()
+    rows = np.zeros(labels, dtype=np.int64)
+    for code, number in lines:
+        rows[code] = number
+    return rows
+
+
+def narrow_star(covered: CoveredValues, labels: Sequence[str | None], rows: IntArray) -> CoveredValues:
+    """Let ``*`` cover no number beyond those that the other labels show, where most rows have one of these.
+
+    A domain is declared wider than the numbers are: of years from 1900 to 2100 nobody is asked who sees 1950-1959 to
+    1990-1999 in most rows. So it is with texts, of which ``*`` covers those that other labels name.
+
+    >>> wide = find_covered_values({"integers": True, "domain": [1900, 2100]}, ["1990-1999", "2000-2004", "*"])
+    >>> narrow = narrow_star(wide, ["1990-1999", "2000-2004", "*"], np.array([50, 50, 20]))
+    >>> narrow.values.filter(pc.equal(pa.array(narrow.label_of), 2)).to_pylist()[-1]
+    2004
+    """
+    star = next((place for place, label in enumerate(labels) if label == ROOT), None)
+    if star is None or not covered.number or 2 * rows[star] >= rows.sum():
+        return covered
+    is_star = covered.label_of == star
+    shown = pc.min_max(covered.values.filter(pa.array(~is_star)))
+    low, high = shown["min"].as_py(), shown["max"].as_py()
+    if low is None:
+        return covered
+    within = pc.and_(pc.greater_equal(covered.values, low), pc.less_equal(covered.values, high))
+    kept = ~is_star | np.asarray(pc.fill_null(within, fill_value=True))
+    if not kept[is_star].any():
+        return covered
+    return replace(covered, label_of=covered.label_of[kept], values=covered.values.filter(pa.array(kept)))
 
 
 def _value_type(raw: _RawTable, cells: str, entry: Entry) -> str:

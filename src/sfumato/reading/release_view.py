@@ -36,7 +36,7 @@ from sfumato.split.two_tables import column_names_of_role, read_published_column
 from sfumato.table import describe_source
 
 PUBLISHED_ROLES = ("quasi", "sensitive", "plain")
-"""The roles of columns that are published, pseudonyms apart."""
+"""The roles of columns that are published, pseudonyms and sampling weights apart: nobody knows those of a person."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,14 +60,13 @@ def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
 
 
 def audit_findings(
-    assessment: Assessment, verdict: Verdict, attacks: "Attacks", warnings: list[str], seconds: dict[str, float]
+    assessment: Assessment, verdict: Verdict, attacks: "Attacks", seconds: dict[str, float]
 ) -> dict[str, Any]:
-    """What the audit says besides, once all is measured: findings, risk, attacks, warnings and seconds."""
+    """What the audit says besides, once all is measured: findings, risk, attacks and seconds."""
     content: dict[str, Any] = {
         "privacy": [finding.as_json() for finding in verdict.privacy],
         "risk": assessment.risk.as_json(),
         "seconds": dict(seconds),
-        "warnings": warnings,
         "attacks": attacks.as_json(),
     }
     if assessment.persons:

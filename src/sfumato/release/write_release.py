@@ -80,10 +80,11 @@ def write_release(
             verdict = require_passed(verify(stage))
         with timed(seconds, "write"):
             attacks = replace(measuring.result()[0], intersect=_intersect(publication, stage))
-            page = pool.submit(_private_page, assessment, verdict, attacks)
+            warnings = release_warnings(publication, assessment.persons)
+            page = pool.submit(_private_page, assessment, verdict, attacks, warnings)
             if key is not None:
                 account["signed_by"] = key.fingerprint
-            _write_accounts(assessment, stage, verdict, attacks, seconds, account, record)
+            _write_accounts(assessment, stage, verdict, attacks, seconds, account, record | {"warnings": warnings})
             if key is not None:
                 (public / SIGNATURE_FILE).write_bytes(key.sign((public / MANIFEST).read_bytes()))
             (private / "report.html").write_text(page.result(), encoding="utf-8")
@@ -139,10 +140,10 @@ def _intersect(publication: Publication, stage: Path) -> "tuple[AttackResult, ..
     return intersect_with_earlier(publication, stage)
 
 
-def _private_page(assessment: Assessment, verdict: Verdict, attacks: "Attacks") -> str:
+def _private_page(assessment: Assessment, verdict: Verdict, attacks: "Attacks", warnings: list[str]) -> str:
     from sfumato.report.private_report import private_report  # noqa: PLC0415 - not before a release is written
 
-    return private_report(assessment, verdict, attacks)
+    return private_report(assessment, verdict, attacks, warnings)
 
 
 def _write_accounts(  # noqa: PLR0913, PLR0917 - all that is known of a release comes together here
@@ -168,8 +169,7 @@ def _write_accounts(  # noqa: PLR0913, PLR0917 - all that is known of a release 
         account["extends"] |= figures | {"privacy": manifest.public_findings(stated, publication)}
     account["summary"] = _write_summary(publication, public / SUMMARY, account)
     write_json(public / MANIFEST, account)
-    warnings = release_warnings(publication, assessment.persons)
-    record = record | audit_findings(assessment, verdict, attacks, warnings, seconds)
+    record = record | audit_findings(assessment, verdict, attacks, seconds)
     write_json(private / "audit.json", record | {"manifest_sha256": file_digest(public / MANIFEST)})
 
 

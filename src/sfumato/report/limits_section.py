@@ -19,6 +19,7 @@ from sfumato.report.threats import (
     APART,
     DOWNCODING,
     DRAWN,
+    DRAWN_BY_WEIGHT,
     EXACT,
     HOMOGENEOUS,
     KNOWLEDGE,
@@ -63,6 +64,8 @@ def _remaining_threats(assessment: Assessment, minimality: MinimalityResult) -> 
     if plain:
         published = "Published as they are, and counted by no figure of risk here: "
         yield "Plain columns", join([published, some_names(plain), ".", APART])
+    if policy.sampling_weight is not None:
+        yield "Sampling weights", join([name(policy.sampling_weight.name), DRAWN_BY_WEIGHT])
     limited = {column for model in policy.privacy for column in model.looks_at}
     unlimited = [column.name for column in policy.sensitive if column.name not in limited]
     if unlimited:

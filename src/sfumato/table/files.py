@@ -6,6 +6,7 @@ themselves, counts their values and forgets them.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -338,6 +339,9 @@ _BY_SUFFIX: Mapping[str, str] = {
 _FIRST_ROWS = 100_000
 """Identifiers of larger tables are counted only where these first rows give cause: most tables repeat none."""
 
+_LOOKED_AT = 1000
+"""So many different values tell whether a column is of dates or of decimal numbers."""
+
 _MOST_CELLS = 10_000_000
 """More cells than this are not counted: all of them at once would take memory that the search needs."""
 
@@ -346,8 +350,8 @@ def find_repeated_identifiers(table: Table, policy: Policy) -> dict[str, float]:
     """Find the identifiers that look as if they named persons in several rows, with the rows for each of their values.
 
     NULL names nobody. A column with fewer different values than rows for each is left out for another reason than that
-    it names somebody, as one of sexes or of countries. Nothing is looked at where a column of individuals says who is
-    who.
+    it names somebody, as one of sexes or of countries. Dates, such as those of birth, and decimal numbers repeat by
+    chance, among strangers. Nothing is looked at where a column of individuals says who is who.
 
     >>> from sfumato.policy import load
     >>> from sfumato.table import from_frame
@@ -381,10 +385,26 @@ def _rows_per_value(
             columns.validate(full=True)  # a damaged file may hold text that is none
             for name, cells in zip(chosen, columns.columns, strict=True):
                 with suppress(pa.ArrowException):  # values that cannot be compared, such as lists
-                    rows, values = len(cells) - cells.null_count, len(cells.drop_null().unique())
-                    if rows > values and values**2 >= rows:
+                    different = cells.drop_null().unique()
+                    rows, values = len(cells) - cells.null_count, len(different)
+                    if rows > values and values**2 >= rows and not _repeat_by_chance(different):
                         ratios[name] = rows / values
     return ratios
+
+
+_DATE_OR_DECIMAL = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([ T]\d.*)?|[-+]?\d+[.,]\d+", re.ASCII)
+_ONE_OF_THEM = re.compile(rf"{_DATE_OR_DECIMAL.pattern}|[-+]?\d+", re.ASCII)
+"""Decimal numbers may stand beside whole ones; a column of whole numbers alone may name persons."""
+
+
+def _repeat_by_chance(different: Any) -> bool:
+    """Whether values are dates, times or decimal numbers, going by the first of them; strangers have them in common."""
+    kind, some = different.type, different.slice(0, _LOOKED_AT).to_pylist()
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):  # whole ones are numbers of people that pandas widened
+        return any(value % 1 != 0 for value in some)
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return bool(pa.types.is_temporal(kind))
+    return all(map(_ONE_OF_THEM.fullmatch, some)) and any(map(_DATE_OR_DECIMAL.fullmatch, some))
 
 
 def _read_rows(table: Table, policy: Policy, names: list[str]) -> Any:

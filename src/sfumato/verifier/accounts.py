@@ -24,7 +24,7 @@ from sfumato.verifier.stated_promise import (
 )
 
 _BOUND = "bound"
-_ROLES = frozenset({"individual", "quasi", "sensitive", "plain", _BOUND})
+_ROLES = frozenset({"individual", "quasi", "sensitive", "plain", "weight", _BOUND})
 
 
 def read_promise(
@@ -83,8 +83,9 @@ def _check_columns(columns: Sequence[JsonObject]) -> None:
         raise NotVerified(f"manifest.json names its columns in no proper way: {CHANGED}")
     if any(not isinstance(role, str) or role not in _ROLES for role in roles):
         raise NotVerified(f"manifest.json gives a column a role that does not exist: {CHANGED}")
-    if "quasi" not in roles or roles.count("individual") > 1:
-        raise NotVerified(f"manifest.json needs a quasi-identifier, and one individual column at most: {CHANGED}")
+    if "quasi" not in roles or roles.count("individual") > 1 or roles.count("weight") > 1:
+        needs = "needs a quasi-identifier, and one individual column and one of weights at most"
+        raise NotVerified(f"manifest.json {needs}: {CHANGED}")
     quasi = {name for name, role in zip(names, roles, strict=True) if role == "quasi"}
     for column in columns:
         if column["role"] == _BOUND and not _is_bound(column, quasi):
@@ -93,7 +94,9 @@ def _check_columns(columns: Sequence[JsonObject]) -> None:
             )
         labels = column.get("labels", [])
         texts = isinstance(labels, list) and all(label is None or isinstance(label, str) for label in labels)
-        if not texts or not isinstance(column.get("type", ""), str):
+        step = column.get("round", 1)
+        rounded = isinstance(step, int | float) and not isinstance(step, bool) and 0 < step < float("inf")
+        if not texts or not rounded or not isinstance(column.get("type", ""), str):
             raise NotVerified(f"manifest.json describes column {quote(column['name'])} in no proper way: {CHANGED}")
 
 

@@ -17,7 +17,7 @@ from sfumato.errors import InputError, listing, quote
 from sfumato.verifier.accounts import read_promise
 from sfumato.verifier.checks import reach_verdict
 from sfumato.verifier.counts import ClassCounts, count_release
-from sfumato.verifier.duckdb_tables import open_files, register_tables
+from sfumato.verifier.duckdb_tables import TableView, open_files, register_tables
 from sfumato.verifier.extension_checks import (
     StatedExtension,
     add_verdict_in_memory,
@@ -183,6 +183,7 @@ def _verify_tables(paths: Sequence[Path], promise: Promise, manifest: JsonObject
         problems += join_problems(promise.joined_releases, earlier, manifest, audit)
         problems += label_problems(counts, manifest["columns"]) + number_problems(verdict, manifest, audit)
         problems += [] if problems else bound_problems(views[0], promise.bounds)
+        problems += weight_problems(views[0], manifest["columns"])
         return replace(verdict, problems=(*verdict.problems, *problems))
 
 
@@ -256,6 +257,29 @@ def label_problems(counts: ClassCounts, columns: Sequence[JsonObject]) -> list[s
         if unused:
             most = listing(unused, most=_MOST_LISTED)
             problems.append(f"column {quote(name)} lacks labels that the data dictionary has: {most}")
+    return problems
+
+
+def weight_problems(view: TableView, columns: Sequence[JsonObject]) -> list[str]:
+    """Name sampling weights that are no numbers of 0 or more, or not rounded as the data dictionary says."""
+    problems = []
+    for column in columns:
+        if column["role"] != "weight" or column["name"] not in view.columns:
+            continue
+        step = column.get("round")
+        unit = format(float(step or 1), ".17g")
+        times = f"x / {unit} - round(x / {unit})" if step else "0"
+        view.read(
+            "CREATE OR REPLACE TABLE weights AS SELECT "
+            "count(*) FILTER (WHERE x IS NULL OR NOT isfinite(x) OR x < 0) AS bad, "
+            f"count(*) FILTER (WHERE abs({times}) > 1e-6) AS uneven "
+            f"FROM (SELECT TRY_CAST({view.column(column['name'])} AS DOUBLE) AS x FROM {view.source})"
+        )
+        ((bad, uneven),) = view.connection.execute("SELECT bad, uneven FROM weights").fetchall()
+        if bad:
+            problems.append(f"column {quote(column['name'])} has {bad:,} weights that are no numbers of 0 or more")
+        elif uneven:
+            problems.append(f"column {quote(column['name'])} has {uneven:,} weights that are no multiples of {step:g}")
     return problems
 
 

@@ -15,7 +15,7 @@ from sfumato.verifier.duckdb_tables import ENCODINGS, CsvDialect, TableView, ope
 from sfumato.verifier.release_files import JsonObject, open_without_waiting
 from sfumato.verifier.stated_promise import PriorRelease
 
-_MATCHED_ROLES = frozenset({"quasi", "sensitive", "plain"})
+_MATCHED_ROLES = frozenset({"quasi", "sensitive", "plain", "weight"})
 
 
 def use_files(releases: Sequence[PriorRelease], paths: Mapping[str, str | Path] | None) -> tuple[PriorRelease, ...]:
