@@ -117,8 +117,12 @@ def find_release_folder(path: Any) -> Path | None:
 
 def _holds_parquet_files(folder: Path) -> bool:
     """Tell whether a folder is a table of several files, and no release."""
-    is_release = (folder / MANIFEST).exists() or (folder / "public").exists()
-    return not is_release and any(path.suffix == ".parquet" for path in folder.iterdir())
+    if (folder / MANIFEST).exists() or (folder / "public").exists():
+        return False
+    try:
+        return any(name.endswith((".parquet", ".pq")) for name in os.listdir(folder))  # noqa: PTH208 - names are enough
+    except OSError:  # whoever reads it will say so
+        return False
 
 
 def read_audited_policy(manifest: ReleaseManifest) -> Mapping[str, Any]:
