@@ -129,7 +129,9 @@ def draw_conditions(table: RealTable, draw: random.Random, *, tied: bool = False
             parts.append(f'"{name}" is not null')
         elif name in table.numbers:
             low, high = sorted([one, other])
-            parts.append(f'"{name}" between {low} and {high}' if draw.random() < 0.5 else f'"{name}" >= {one}')
+            # a question for one number of a real range means little, and is not asked
+            within = low < high and draw.random() < 0.5
+            parts.append(f'"{name}" between {low} and {high}' if within else f'"{name}" >= {one}')
         else:
             quoted = str(one).replace("'", "''")
             parts.append(f"\"{name}\" = '{quoted}'" if isinstance(one, str) else f'"{name}" = {one}')
@@ -233,7 +235,7 @@ def insurance_table() -> RealTable:
         "education": SUPPRESS,
         "race": SUPPRESS,
         "region": SUPPRESS,
-        "experience": _intervals(5, 10, 20, domain=(0, 60)),
+        "experience": _intervals(5, 10, 20, domain=(-5, 60), integers=False),
         "kidslt6": _intervals(2, 4, domain=(0, 6)),
         "kids618": _intervals(2, 4, domain=(0, 9)),
         "husby": {"role": "plain"},
