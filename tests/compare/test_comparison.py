@@ -146,7 +146,7 @@ def test_many_algorithms_are_drawn_by_family(project: Path) -> None:
 def _line(number: int, k: int, found: int, loss: float, **more: Any) -> RunOutcome:
     """A line of tds that asked for k, found a release of so many rows a class, and lost so much."""
     finding = {"model": "k-anonymity", "required": {"k": k}, "achieved": {"k": found}, "satisfied": True}
-    figures = {
+    figures: dict[str, Any] = {
         "found_by": "tds", "rows": 90, "suppressed": 0, "classes": 3, "ncp": loss, "distortion_ratio": loss,
         "discernibility": 1, "average_class_size": 30.0, "tie_lost": None, "highest": 1 / found, "average": 1 / found,
         "search": 0.1, "total": 0.1, "privacy": (finding,),

@@ -1,5 +1,6 @@
 """How often the truth lies within two standard errors, on real tables; figures are asserted with a margin."""
 
+import warnings
 from collections.abc import Callable
 
 import pytest
@@ -22,7 +23,9 @@ QUERIES, LEAST = 60, 0.85
 
 def _at_hand(table: Callable[[], RealTable | None]) -> RealTable:
     try:
-        found = table()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of packages that carry tables
+            found = table()
     except ImportError as error:
         pytest.skip(f"{error.name} is not installed, and carries the table")
     if found is None:

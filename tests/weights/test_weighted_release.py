@@ -155,8 +155,9 @@ def test_uncertain_counts_are_weighted(saves: Saves, rules: Rules) -> None:
         lines = list(csv.DictReader(file))
 
     def share(label: str) -> float:
-        low, high = (0, 99) if label == "*" else map(int, label.split("-")) if "-" in label else (int(label),) * 2
-        return sum(age < 35 for age in range(low, high + 1)) / (high + 1 - low)
+        low, _, high = label.partition("-")
+        ages = range(100) if label == "*" else range(int(low), int(high or low) + 1)
+        return sum(age < 35 for age in ages) / len(ages)
 
     shares = [(int(line["pond"]), share(line["age"])) for line in lines]
     found = sf.query(folder, "select count(*) where age < 35")[0].values["count(*)"]

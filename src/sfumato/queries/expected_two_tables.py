@@ -63,6 +63,7 @@ def plan_expected_two_tables(query: ParsedQuery, measures: Measures, columns: Se
     figures |= {f"v{k}_{m}": f"sum({_covariance(factors, k, m)})" for k, m in measures.pairs}
     varying = " OR ".join(f"{_covariance(factors, k, k)} > 0" for k in range(len(measures.items)))
     figures["c"] = f"count(*) FILTER (WHERE {varying})"
+    figures |= {f"r{k}_{m}": f"sum((n - 1) * {_covariance(factors, k, m)})" for k, m in measures.pairs}
     rows = join_classes([*(factor.name for factor in factors), "sizes"])
     last = select(groups, figures, rows) + group_by(groups) + order_by(groups)
     work = [counts for factor in factors for counts in factor.work()]

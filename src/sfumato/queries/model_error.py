@@ -24,7 +24,8 @@ is assumed. Where x is itself a label, the mean of those values varies in the sa
 Sums of all of these go into one covariance (`ModelSums`), which is added to that of equally likely values.
 
 In two tables nothing is uneven within a label, but lines of a class do not go with its sensitive values by chance:
-`TIE` is the correlation that is assumed between what a condition asks of either table, in all classes alike.
+`TIE` is the correlation that is assumed between what conditions ask of either table. With a correlation of φ in a class
+of n lines, a count with variance v is off by φ times the root of (n - 1) v, in all classes in the same direction.
 
 `tests/queries/test_calibration.py` has how often the truth lies within two standard errors, on real tables.
 """
@@ -35,11 +36,11 @@ from dataclasses import dataclass
 from sfumato.queries.query_plan import CLASSES, LABELS, Measures, QueryPart, group_by, product, select, sorted_pair
 from sfumato.queries.query_tables import QueryColumn
 
-TOGETHER = 0.25
+TOGETHER = 0.5
 """The correlation of the errors of different labels."""
 APART = 0.15
 """The share that what rows differ in has in the error of which rows they are: 0 for none, 1 for all that could be."""
-TIE = 0.15
+TIE = 0.3
 """The correlation of conditions on either of two tables within classes."""
 
 
@@ -155,18 +156,20 @@ def add_model_error(
 ) -> dict[tuple[int, int], float]:
     """Add to the covariances of equally likely values those of the model, made of the figures of a plan.
 
-    Of two tables the only figure is the number of classes that vary.
+    Of two tables these are the number of classes that vary, and for each pair the sum of (n - 1) times its covariance.
 
     >>> from sfumato.queries.query_plan import Measure
     >>> count = Measures((Measure("1"),), ((0,),))
-    >>> add_model_error({(0, 0): 2.0}, CLASSES, [100.0], count)[0, 0] == 2 + 2 * 100 * TIE**2
+    >>> add_model_error({(0, 0): 2.0}, CLASSES, [100.0, 8.0], count)[0, 0] == 2 + TIE**2 * 100 * 8
     True
     >>> one_cell = [3.0, 3.0, 0.0, 3.0, 0.0, 9.0]
     >>> round(add_model_error({(0, 0): 2.0}, LABELS, one_cell, count)[0, 0], 9) == 2 + 3**2
     True
     """
     if model == CLASSES:
-        return {pair: value * (1 + TIE**2 * figures[0]) for pair, value in covariances.items()}
+        classes, *sums = figures
+        pairs = zip(covariances.items(), sums, strict=True)
+        return {pair: value + TIE**2 * classes * more for (pair, value), more in pairs}
     if model == LABELS:
         sums = ModelSums.from_figures(figures, measures)
         return {pair: value + sums.covariance(*pair) for pair, value in covariances.items()}

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.labels.covered_values import CoveredValues
 
-LEAST, MOST = 0.3, 1.5
+LEAST, MOST = 0.3, 2.0
 """The least and the most unevenness that is believed of a column."""
-USUAL_NUMBERS, USUAL_TEXTS = 0.8, 1.5
+USUAL_NUMBERS, USUAL_TEXTS = 0.8, 2.0
 """The unevenness where a release does not show any, of numbers and of texts."""
 _BINS, _FEWEST = 256, 50
 """Numbers are counted in so many bins; fewer rows than this with a telling label show nothing."""
