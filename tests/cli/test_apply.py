@@ -17,7 +17,7 @@ source = "old.csv"
 name = { role = "identifier" }
 age = { role = "quasi", hierarchy = { intervals = [10, 20] } }
 town = { role = "quasi", hierarchy = "suppress" }
-illness = { role = "sensitive" }
+illness = { role = "plain" }
 [[privacy]]
 model = "k-anonymity"
 k = 3

@@ -205,8 +205,8 @@ def query(release: Any, text: str, *, estimate: str = "expected") -> "Answers":
     >>> import sfumato as sf
     >>> from sfumato.datasets import hospital, hospital_policy
     >>> release = sf.anonymize(hospital(300), hospital_policy())
-    >>> query(release, "select count(*) where illness = 'flu'")[0].values["count(*)"]
-    Estimate(estimate=..., standard_error=0.0)
+    >>> query(release, "select count(*) where illness = 'flu'")[0].values["count(*)"]  # doctest: +ELLIPSIS
+    Estimate(estimate=..., standard_error=0.0, spread=0.0)
     """
     from sfumato.queries import query as answer_query  # noqa: PLC0415 - imports DuckDB
 

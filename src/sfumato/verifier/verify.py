@@ -269,11 +269,13 @@ def weight_problems(view: TableView, columns: Sequence[JsonObject]) -> list[str]
         step = column.get("round")
         unit = format(float(step or 1), ".17g")
         times = f"x / {unit} - round(x / {unit})" if step else "0"
+        # DuckDB leaves a cast alone to its CSV reader, which then stops at a cell that is no number.
+        cell = f"concat({view.column(column['name'])})"
         view.read(
             "CREATE OR REPLACE TABLE weights AS SELECT "
             "count(*) FILTER (WHERE x IS NULL OR NOT isfinite(x) OR x < 0) AS bad, "
             f"count(*) FILTER (WHERE abs({times}) > 1e-6) AS uneven "
-            f"FROM (SELECT TRY_CAST({view.column(column['name'])} AS DOUBLE) AS x FROM {view.source})"
+            f"FROM (SELECT TRY_CAST({cell} AS DOUBLE) AS x FROM {view.source})"
         )
         ((bad, uneven),) = view.connection.execute("SELECT bad, uneven FROM weights").fetchall()
         if bad:
