@@ -261,7 +261,7 @@ def test_a_byte_order_mark_is_no_error(example: Path) -> None:
         ('hierarchy = { mask = "right" }', "weight = 1", 11, "columns.zip.hierarchy"),
         ('role = "plain"', '"rôle" = "plain"', 16, 'columns.visits."rôle"'),
         ('name = "optimal"', 'name = "condensation"', 29, "algorithm.name"),
-        ('hierarchy = "suppress"', "hierarchy = { ranges = 1 }", 13, "columns.sex.hierarchy.ranges"),
+        ('hierarchy = "suppress"', "hierarchy = { range = true }", 13, "columns.sex.hierarchy.range"),
         ('[publish]\nform = "generalized"', "[[previous]]", 34, "previous[0].format"),
         ('source = "adult.csv"', 'source = "a.db"\nquery = "select 1"\ntable = "t"', 4, "data.query"),
         ('"individual"', '"quasy"', 9, "columns.person.role"),
