@@ -171,6 +171,6 @@ def add_model_error(
         pairs = zip(covariances.items(), sums, strict=True)
         return {pair: value + TIE**2 * classes * more for (pair, value), more in pairs}
     if model == LABELS:
-        sums = ModelSums.from_figures(figures, measures)
-        return {pair: value + sums.covariance(*pair) for pair, value in covariances.items()}
+        cells = ModelSums.from_figures(figures, measures)
+        return {pair: value + cells.covariance(*pair) for pair, value in covariances.items()}
     return dict(covariances)
