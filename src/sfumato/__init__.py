@@ -16,7 +16,7 @@ from sfumato.callable_package import LibraryModule
 
 if TYPE_CHECKING:
     from sfumato.api import attacks as attack
-    from sfumato.api.column_rules import identifier, individual, plain, quasi, sensitive
+    from sfumato.api.column_rules import identifier, individual, plain, quasi, sensitive, weight
     from sfumato.api.commands import compare, propose, query, risk, utility
     from sfumato.api.trees import Tree
     from sfumato.errors import (
@@ -78,7 +78,7 @@ _HOMES = {
         "XYLinkability",
     ),
     "policy": ("Policy",),
-    "api.column_rules": ("identifier", "individual", "plain", "quasi", "sensitive"),
+    "api.column_rules": ("identifier", "individual", "plain", "quasi", "sensitive", "weight"),
     "api.commands": ("propose", "query"),
     "api.trees": ("Tree",),
     "extend": ("apply",),
@@ -135,6 +135,7 @@ __all__ = [
     "sensitive",
     "utility",
     "verify",
+    "weight",
 ]
 
 

@@ -91,6 +91,15 @@ def plain() -> Entry:
     return _entry("plain")
 
 
+def weight(*, round: float | None = None) -> Entry:  # noqa: A002 - the key of the policy
+    """The column of sampling weights, published as they are or rounded to multiples of `round`.
+
+    >>> weight(round=10)
+    {'role': 'weight', 'round': 10}
+    """
+    return _entry("weight", round=round)
+
+
 def _entry(role: str, **keys: Any) -> Entry:
     return {"role": role} | {name: value for name, value in keys.items() if value is not None}
 

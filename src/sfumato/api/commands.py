@@ -190,27 +190,28 @@ def compare(
     """
     from sfumato.compare.comparison import compare as run  # noqa: PLC0415 - heavy
 
-    if isinstance(data, str):
-        data = Path(data)
     return run(load(policy), data, algorithms=algorithms, settings=settings, seed=seed, risk=risk)
 
 
-def query(release: Any, text: str, *, estimate: str = "expected") -> "Answers":
+def query(release: Any, text: str, *, estimate: str = "expected", weighted: bool = True) -> "Answers":
     """Answer a query from a release: expected counts, sums and averages with their standard errors.
 
     `release` is a folder, its ``public`` part, or a `Release`, of any form that anonymize makes. `text` is SQL without
-    FROM. `estimate` is ``expected`` or ``paper``, the estimate of Wong et al. To ask many queries,
-    `sfumato.queries.open_release` loads a folder once.
+    FROM. `estimate` is ``expected`` or ``paper``, the estimate of Wong et al. Where the release has sampling weights,
+    rows count by them unless `weighted` is false. To ask many queries, `sfumato.queries.open_release` loads a folder
+    once.
 
     >>> import sfumato as sf
     >>> from sfumato.datasets import hospital, hospital_policy
     >>> release = sf.anonymize(hospital(300), hospital_policy())
-    >>> query(release, "select count(*) where illness = 'flu'")[0].values["count(*)"]  # doctest: +ELLIPSIS
-    Estimate(estimate=..., standard_error=0.0, spread=0.0)
+    >>> query(release, "select count(*) where illness = 'flu'")
+    answers from a release of the form generalized
+    count(*)
+    77
     """
     from sfumato.queries import query as answer_query  # noqa: PLC0415 - imports DuckDB
 
     with given_data(release) as folder:
         if not isinstance(folder, Path):
             raise InputError(f"a query is answered from a release or its folder, not from a {type(folder).__name__}")
-        return answer_query(folder, text, estimate=estimate)
+        return answer_query(folder, text, estimate=estimate, weighted=weighted)

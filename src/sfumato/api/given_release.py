@@ -13,6 +13,7 @@ from typing import Any
 
 from sfumato.errors import SfumatoError
 from sfumato.policy import Policy, load
+from sfumato.policy.database_url import find_place
 from sfumato.publish import manifest
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.release import Release
@@ -27,12 +28,13 @@ IN_MEMORY = "the release"
 
 @contextmanager
 def given_data(given: Any) -> Iterator[Any]:
-    """Give what a measurement takes: a path as a `Path`, a frame as it is, and a `Release` as the folder of its files.
+    """Give what a measurement takes: a path or URL as a place, a frame as it is, a `Release` as a folder of its files.
 
     Sentences of errors name a release in memory as such, and not the folder that nobody knows.
     """
     if not isinstance(given, Release):
-        yield Path(given) if isinstance(given, str | os.PathLike) else given
+        place = given if isinstance(given, str) else Path(given) if isinstance(given, os.PathLike) else None
+        yield given if place is None else find_place(place)
         return
     with TemporaryDirectory(prefix="sfumato-") as folder:
         public = Path(folder) / "public"

@@ -340,7 +340,7 @@ def compare(  # noqa: PLR0913 - as many as there are things to vary, by keyword
     if risk not in _RISKS:
         raise InputError(f"the risk {quote(risk)} is not measured; choose {' or '.join(_RISKS)}")
     rules = load(policy).replace(source=data if isinstance(data, str | Path) else None, seed=seed)
-    rules = settle_policy(rules, rules.source.path if data is None or isinstance(data, str | Path) else data)
+    rules = settle_policy(rules, rules.source.place if data is None or isinstance(data, str | Path) else data)
     runs = plan_runs(rules, algorithms, find_settings(rules, settings or {}))
     if all(run.policy is None for run in runs):
         raise PolicyError(f"no line of the comparison is a policy: {runs[0].reason}")

@@ -7,11 +7,12 @@ reads only the columns that the query mentions.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite, sqrt
+from math import floor, isfinite, log10, sqrt
 from pathlib import Path
 from typing import Any, Self
 
 from sfumato.errors import DataError, InputError, quote
+from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.queries.expected_one_table import plan_expected_one_table
 from sfumato.queries.expected_two_tables import plan_expected_two_tables
 from sfumato.queries.model_error import add_model_error
@@ -58,6 +59,23 @@ class Estimate:
         return {"estimate": self.estimate, "standard_error": self.standard_error, "spread": self.spread}
 
 
+def format_estimate(value: Estimate) -> str:
+    """Write a figure with two digits of its error, or with five of its own at most where it is exact.
+
+    >>> [format_estimate(one) for one in (Estimate(1234.5678, 0.0567), Estimate(12.0, 0.0), Estimate(None, None))]
+    ['1,234.568 ± 0.057', '12', '-']
+    """
+    if value.estimate is None:
+        return "-"
+    digits = 0
+    if value.standard_error or value.estimate != round(value.estimate):
+        digits = min(max(1 - floor(log10(value.standard_error or abs(value.estimate) / 1000)), 0), 12)
+    text = f"{value.estimate:,.{digits}f}"
+    if value.standard_error:
+        return f"{text} ± {value.standard_error:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if digits else text
+
+
 @dataclass(frozen=True)
 class Answer:
     """The figures of one group: `group` has its value in each column, `values` each figure by its name."""
@@ -66,8 +84,8 @@ class Answer:
     values: Mapping[str, Estimate]
 
 
-@dataclass(frozen=True)
-class Answers:
+@dataclass(frozen=True, repr=False)
+class Answers(Shown):
     """What a release of some `form` answers to a query, by an `estimate`: one `Answer` per group, in order.
 
     `columns` are those that were grouped by; without them there is one answer. `sql` is what DuckDB was asked.
@@ -96,6 +114,21 @@ class Answers:
 
     def __getitem__(self, place: int) -> Answer:
         return self.answers[place]
+
+    def display(self) -> Display:
+        """Show a line for each group, with its figures and their standard errors."""
+        figures = list(self.answers[0].values) if self.answers else []
+        lines = [
+            (
+                *("NULL" if value is None else str(value) for value in answer.group.values()),
+                *map(format_estimate, answer.values.values()),
+            )
+            for answer in self.answers
+        ]
+        said = [] if self.answers else ["no group has a row that can meet the conditions"]
+        said += [] if self.weighted_by is None else [f"rows count by their sampling weights in {self.weighted_by}"]
+        title = f"answers from a release of the form {self.form}"
+        return Display(title, [FigureTable((*self.columns, *figures), lines)], said)
 
     def as_json(self, *, explain: bool = False) -> dict[str, Any]:
         """Plain data, as ``sfumato query --json`` prints it; with the SQL where it is to `explain` itself."""
