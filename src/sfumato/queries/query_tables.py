@@ -376,7 +376,8 @@ def narrow_star(covered: CoveredValues, labels: Sequence[str | None], rows: IntA
     2004
     """
     star = next((place for place, label in enumerate(labels) if label == ROOT), None)
-    if star is None or not covered.number or 2 * rows[star] >= rows.sum():
+    named = sum(int(number) for label, number in zip(labels, rows, strict=True) if label not in {ROOT, None})
+    if star is None or not covered.number or rows[star] >= named:
         return covered
     is_star = covered.label_of == star
     shown = pc.min_max(covered.values.filter(pa.array(~is_star)))
