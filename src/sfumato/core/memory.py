@@ -26,12 +26,14 @@ def keep_freed_memory() -> None:
     """Let Arrow take its memory by jemalloc, where its build has it; for programs of ours, and for nobody's notebook.
 
     What one step has freed, jemalloc hands to the next, where the usual allocator gives it back to the system, which
-    clears each page before it hands it out again: some 4 % of the time of ten million rows.
+    clears each page before it hands it out again: some 4 % of the time of ten million rows. Under a limit on addresses
+    (``ulimit -v``) it would complain of it on standard error, in words of its own, and is left alone.
     """
     import pyarrow as pa  # noqa: PLC0415 - reading how much memory there is needs no Arrow
 
-    with suppress(NotImplementedError):
-        pa.set_memory_pool(pa.jemalloc_memory_pool())
+    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
+        with suppress(NotImplementedError):
+            pa.set_memory_pool(pa.jemalloc_memory_pool())
 
 
 def check_memory(needed: int, what: str) -> None:
