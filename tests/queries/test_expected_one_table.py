@@ -25,7 +25,7 @@ def rows(folder: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO((folder / "public" / "table.csv").read_text(encoding="utf-8"))))
 
 
-def figure(release: OpenRelease, text: str, **how: str) -> tuple[float | None, float | None]:
+def figure(release: OpenRelease, text: str, **how: Any) -> tuple[float | None, float | None]:
     """The first figure of the first group."""
     value = next(iter(release.query(text, **how)[0].values.values()))
     return value.estimate, value.spread

@@ -57,7 +57,7 @@ def test_large_classes_lose_no_digits() -> None:
 
 def test_journalist_and_marketer_go_by_weights() -> None:
     """The prosecutor's chance stays; the others' fall with what the rows stand for."""
-    classes = EquivalenceClasses(sizes=[1, 4])
+    classes = EquivalenceClasses(sizes=np.array([1, 4]))
     found = adversaries_of(classes, weights=np.array([50.0, 400.0]))
     alone, four = weighted_chance(np.array([1, 4]), np.array([50.0, 400.0]))
     assert found.basis == WEIGHTED

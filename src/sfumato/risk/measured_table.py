@@ -132,8 +132,9 @@ def sum_weights(weights: FloatArray, class_of: IntArray, classes: EquivalenceCla
 
     weights, class_of: over rows. Returns float[classes].
     """
-    sums: FloatArray = np.bincount(class_of, weights, minlength=len(classes))
-    return sums * classes.persons / np.maximum(classes.sizes, 1)
+    sums = np.bincount(class_of, weights, minlength=len(classes)).astype(np.float64)
+    people: FloatArray = sums * classes.persons / np.maximum(classes.sizes, 1)
+    return people
 
 
 def count_persons(class_of: IntArray, person: IntArray | None) -> EquivalenceClasses:
