@@ -167,8 +167,8 @@ def add_model_error(
     True
     """
     if model == CLASSES:
-        classes, *sums = figures
-        pairs = zip(covariances.items(), sums, strict=True)
+        classes, *more_of_pairs = figures
+        pairs = zip(covariances.items(), more_of_pairs, strict=True)
         return {pair: value + TIE**2 * classes * more for (pair, value), more in pairs}
     if model == LABELS:
         cells = ModelSums.from_figures(figures, measures)

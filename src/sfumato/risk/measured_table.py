@@ -135,7 +135,8 @@ def sum_weights(weights: FloatArray, class_of: IntArray, classes: EquivalenceCla
     weights, class_of: over rows. Returns float[classes].
     """
     sums = np.bincount(class_of, weights, minlength=len(classes)).astype(np.float64)
-    return sums * classes.persons / np.maximum(classes.sizes, 1)
+    people: FloatArray = sums * classes.persons / np.maximum(classes.sizes, 1)
+    return people
 
 
 def count_persons(class_of: IntArray, person: IntArray | None) -> EquivalenceClasses:
