@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def apply(
     release: Annotated[Path, typer.Argument(help="The release folder, with its private part.", metavar="RELEASE")],
-    data: Annotated[Path, typer.Option(help="The table of further rows, with the same columns.")],
+    data: Annotated[str, typer.Option(help="The table of further rows, with the same columns: a file or a URL.")],
     out: Annotated[Path, typer.Option(help="The folder to write.")],
     policy: Annotated[
         Path | None, typer.Option(help="The policy where it is now: for [apply], [data] and files that have moved.")
@@ -33,6 +33,7 @@ def apply(
     from sfumato.cli.anonymize import show_release, tell_what_is_out
     from sfumato.extend import open_base
     from sfumato.extend.apply_recoding import publish_further
+    from sfumato.policy.database_url import find_place
     from sfumato.publish.signing_key import check_signing_key_apart, choose_signing_key
     from sfumato.release import Release
     from sfumato.release.folder import check_target
@@ -43,7 +44,8 @@ def apply(
         raise InputError("--out is the release itself, whose rows stay published; choose another --out")
     base = open_base(release, policy)
     key = choose_signing_key(base.policy, sign)
-    check_signing_key_apart(key, base.policy, out, data)
+    place = find_place(data)
+    check_signing_key_apart(key, base.policy, out, place if isinstance(place, Path) else None)
     check_target(out, force=force)
     made: Release | RecordedRelease
     if ledger is None:

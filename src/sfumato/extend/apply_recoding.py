@@ -49,8 +49,9 @@ from sfumato.recode.saved_recoding import SavedRecoding
 from sfumato.release import Release
 from sfumato.release.timing import timed
 from sfumato.release.verification import promise_of, verify_publication
-from sfumato.table import Table, find_repeated_identifiers, from_frame, read_table
+from sfumato.table import Table, find_repeated_identifiers
 from sfumato.table.files import file_digest
+from sfumato.table.table_source import read_original
 from sfumato.verifier import verify_table
 
 
@@ -59,8 +60,8 @@ def apply(
 ) -> Release:
     """Publish further rows under the labels of a release: its folder, or what `anonymize` returned.
 
-    `data` is a pandas or polars frame, an Arrow table, a DuckDB relation or a path, with the columns that the table of
-    the release had. The policy is that of the release; a `policy` besides says where its files are now, how the table
+    `data` is a pandas or polars frame, an Arrow table, a DuckDB relation, a path or the URL of a database, with the
+    columns that the table of the release had. The policy is that of the release; a `policy` besides says where its files are now, how the table
     is read and what [apply] asks for. Raises `Infeasible` where more rows would have to be dropped than it allows, an
     `InputError` where something is wrong; returns nothing that the verifier has not passed, with the rows before.
     """
@@ -72,9 +73,9 @@ def publish_further(base: BaseRelease, data: Any) -> Publication:
     """Read and encode further rows, put them into the classes of a release, and work out what is published of them."""
     policy, seconds = base.policy, dict[str, float]()
     with timed(seconds, "read"), ThreadPoolExecutor(1) as pool:
-        whole = _read_rows(data, policy)
+        whole = read_original(data, policy)
         repeated = pool.submit(find_repeated_identifiers, whole, policy)
-        source = data if whole.path is None else whole.path
+        source = data if whole.place is None else whole.place
         same_people = count_repeated_people(source, policy, base.originals)
         digest = file_digest(whole.path) if whole.path else None
         if digest is not None and digest in base.inputs:
@@ -103,7 +104,7 @@ def publish_further(base: BaseRelease, data: Any) -> Publication:
             raise _too_many(base, left_out, whole.rows, limit)
         failing = _rows_failing_alone(further, found) if not alone else 0
     with timed(seconds, "recode"):
-        rules = policy if whole.path is None else policy.replace(source=whole.path)
+        rules = policy if whole.place is None else policy.replace(source=str(whole.place))
         rules = replace(rules, search=replace(rules.search, suppression=_suppression_share(policy)))
         recoding = _recode_rows(encoded, further, found, base.recoding)
         draws = RandomDraws.for_tables(encoded, Randomness(rules.search.seed), 1)
@@ -134,14 +135,6 @@ def _check_join(publication: Publication) -> None:
             f"the further rows break what is promised of the join: {broken[0].failures[0]}; make a release of them "
             "with sfumato anonymize, which takes the join into account"
         )
-
-
-def _read_rows(data: Any, policy: Policy) -> Table:
-    if isinstance(data, Table):
-        return data
-    if isinstance(data, str | Path):
-        return read_table(Path(data), policy)
-    return from_frame(data, policy)
 
 
 def _suppression_share(policy: Policy) -> Fraction:

@@ -136,9 +136,9 @@ def _unlimited_columns(publication: Publication) -> Iterator[str]:
         ((name, rows),) = certain.items()
         told = "no class has one value alone, but nothing keeps it so"
         if rows:
-            stand = plural(rows, "published row stands", "published rows stand")
+            stand = f"{rows:,} of {publication.rows:,} published rows {'stands' if rows == 1 else 'stand'}"
             told = f"{stand} in classes of one value, and whoever finds such a class knows it for certain"
-        yield f"no requirement looks at the sensitive column {quote(name)}: of {publication.rows:,} rows, {told}; {way}"
+        yield f"no requirement looks at the sensitive column {quote(name)}: {told}; {way}"
         return
     worst = sorted(certain.items(), key=lambda item: -item[1])
     named = ", ".join(f"{quote(name)} ({rows:,})" for name, rows in worst[:_MOST_UNLIMITED])
