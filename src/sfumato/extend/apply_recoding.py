@@ -61,9 +61,10 @@ def apply(
     """Publish further rows under the labels of a release: its folder, or what `anonymize` returned.
 
     `data` is a pandas or polars frame, an Arrow table, a DuckDB relation, a path or the URL of a database, with the
-    columns that the table of the release had. The policy is that of the release; a `policy` besides says where its files are now, how the table
-    is read and what [apply] asks for. Raises `Infeasible` where more rows would have to be dropped than it allows, an
-    `InputError` where something is wrong; returns nothing that the verifier has not passed, with the rows before.
+    columns that the table of the release had. The policy is that of the release; a `policy` besides says where its
+    files are now, how the table is read and what [apply] asks for. Raises `Infeasible` where more rows would have
+    to be dropped than it allows, an `InputError` where something is wrong; returns nothing that the verifier has
+    not passed, with the rows before.
     """
     publication = publish_further(open_base(release, policy), data)
     return Release(publication, verify_publication(publication))

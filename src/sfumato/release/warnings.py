@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.core.sampling_weights import count_rare_weights, read_weights
 from sfumato.errors import quote
 from sfumato.models.model import count_distinct_values
-from sfumato.page.wording import plural, ratio
+from sfumato.page.wording import ratio
 from sfumato.publish.pseudonyms import key_warnings
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import togetherness_warning
