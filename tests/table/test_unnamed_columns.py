@@ -50,8 +50,8 @@ def test_an_index_is_read_under_a_name(tmp_path: Path, rules: Rules, writer: str
     assert table.arrow.to_pydict() == _frame().to_dict("list")
     (warning,) = table.warnings
     assert warning == (
-        "the first column of t.csv has no name, as the row numbers that pandas and R write; it is called 'column 1': "
-        "give it a name, or the role identifier"
+        "the first column of t.csv has no name, as the row numbers that pandas and R write; it is called 'column 1', "
+        "and left out"
     )
 
 

@@ -102,7 +102,7 @@ def _guess_by_name(facts: ColumnFacts) -> RoleGuess | None:
     meaning = facts.name_meaning
     if meaning.names_persons and (meaning.is_number or not _is_flag(facts)):
         return RoleGuess(Role.IDENTIFIER, "the name says that it names persons", person=1)
-    if split_name(facts.name) in _PARTS_OF_NAMES and facts.type.numbers is None and not _has_few_words(facts):
+    if split_name(facts.name) in _PARTS_OF_NAMES and facts.type.numbers is None and not _is_flag(facts):
         return RoleGuess(Role.IDENTIFIER, "the name says a part of somebody's name")
     if meaning.concept is not None:
         return _guess_by_concept(facts, meaning.concept)

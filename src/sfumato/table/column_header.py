@@ -4,7 +4,7 @@ pandas writes the index of a frame, and R the names of rows, as a first column w
 cell of a header leaves one elsewhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -46,8 +46,8 @@ def header_schema(cells: Sequence[str], kind: Any) -> Any:
     )
 
 
-def header_warnings(schema: Any, table: str) -> tuple[str, ...]:
-    """Say which columns of a `table` had no name.
+def header_warnings(schema: Any, table: str, left_out: Collection[str] = ()) -> tuple[str, ...]:
+    """Say which columns of a `table` had no name; an index that is `left_out` needs nothing more.
 
     >>> header_warnings(header_schema(["", "age"], pa.string()), "visits.csv")
     ("the first column of visits.csv has no name, as the row numbers that pandas and R write; it is called 'column 1':
@@ -59,5 +59,6 @@ def header_warnings(schema: Any, table: str) -> tuple[str, ...]:
     names = [name for _, name in unnamed]
     if [place for place, _ in unnamed] == [0]:
         what = f"the first column of {table} has no name, as the row numbers that pandas and R write; it is called"
-        return (f"{what} {listing(names)}: give it a name, or the role identifier",)
+        way = ", and left out" if names[0] in left_out else ": give it a name, or the role identifier"
+        return (f"{what} {listing(names)}{way}",)
     return (f"columns of {table} have no name in the header, and are called {listing(names)}: name them there",)

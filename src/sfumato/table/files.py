@@ -60,7 +60,7 @@ def read_table(place: TablePlace, policy: Policy) -> Table:
     except _DAMAGED as error:
         raise _unreadable(place, kind, error) from None
     check_rows(arrow)
-    warnings = header_warnings(schema, place.name)
+    warnings = header_warnings(schema, place.name, [column.name for column in policy.identifiers])
     if not kind.is_typed:
         check_types(arrow.schema, columns)
         schema = arrow.schema
