@@ -39,6 +39,13 @@ def test_for_people(release: Path, runs: Runs) -> None:
     assert done.out.endswith("on real tables two of them hold the truth nine times in ten\n")
 
 
+def test_an_error_above_its_figure(release: Path, runs: Runs) -> None:
+    """Where labels are too coarse to tell, a line says so."""
+    note = "an error above its figure: the labels are too coarse to tell"
+    assert note in runs("query", release, "select count(*) where age = 31 and illness = 'HIV'").out
+    assert note not in runs("query", release, "select count(*)").out
+
+
 def test_for_programs(release: Path, runs: Runs) -> None:
     """One JSON object and nothing else, for the release and for its public part alike."""
     done = runs("query", release, TEXT, "--json")

@@ -152,6 +152,7 @@ def check_by_definition(old: Release, new: Release, *, alone: bool = True, k: in
     assert left_out.rows == dropped + sum(left_out.unknown.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_each_family_gives_labels_of_a_class_that_covers_the_row(family: str) -> None:
     """Whatever algorithm found the recoding, further rows get labels that cover them and keep the promise."""
@@ -162,6 +163,7 @@ def test_each_family_gives_labels_of_a_class_that_covers_the_row(family: str) ->
     assert new.rows >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["optimal", "tds ranges", "top-down", "mondrian"])
 def test_the_folder_is_a_release_like_any_other(family: str, tmp_path: Path) -> None:
     """It is written whole, verified from its files alone and together with the rows before, and can be extended."""
@@ -185,6 +187,7 @@ def test_the_folder_is_a_release_like_any_other(family: str, tmp_path: Path) -> 
     assert saved[0] == saved[1]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.sampled_from(sorted(FAMILIES)),
@@ -221,6 +224,7 @@ def test_the_same_rows_get_the_same_labels(family: str) -> None:
     assert Counter(cells(new.table, table.columns)) == Counter(cells(old.table, table.columns))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["top-down", "mondrian", "auto open"])
 def test_every_old_row_is_covered_where_labels_overlap(family: str) -> None:
     """A row that was published under some class fits one at least, and more telling ones are preferred."""
@@ -231,6 +235,7 @@ def test_every_old_row_is_covered_where_labels_overlap(family: str) -> None:
     check_by_definition(old, new)
 
 
+@pytest.mark.slow
 def test_sets_may_name_values_that_no_new_row_holds(tmp_path: Path) -> None:
     """A set costs what its members cost, whether or not a new row holds them; a star covers what is new."""
     policy = rules("mondrian", apply={"promise": "together"})
@@ -352,6 +357,7 @@ def test_whoever_knows_that_a_person_is_new_learns_nothing_more() -> None:
         sf.apply(sf.anonymize(old, policy), new)
 
 
+@pytest.mark.slow
 def test_together_says_what_it_does_not_promise(tmp_path: Path) -> None:
     """A policy may have the tables keep the promise together; the attack on the new one alone shows what that means."""
     old, new, policy = homogeneous()
@@ -382,6 +388,7 @@ def test_a_share_may_rise_above_its_bound_together() -> None:
         sf.apply(sf.anonymize(old, rules("optimal", privacy=privacy, apply={"suppression": 0})), old.copy())
 
 
+@pytest.mark.slow
 def test_t_closeness_is_measured_by_all_that_came_in(tmp_path: Path) -> None:
     """Each table is compared with its own rows, and both with those of both; the verifier finds the same."""
     privacy = [{"model": "t-closeness", "column": "visits", "t": 0.35, "distance": "emd-ordered"}]
@@ -408,6 +415,7 @@ def test_t_closeness_is_measured_by_all_that_came_in(tmp_path: Path) -> None:
 # What cannot be extended
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -465,6 +473,7 @@ FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FRAMES)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_frames_and_numbers_come_back_as_they_came(kind: str, form: str, tmp_path: Path) -> None:
@@ -615,6 +624,7 @@ def test_nothing_private_gets_into_public_files(tmp_path: Path) -> None:
         assert b"canary" not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 def test_a_requirement_on_a_join_holds_of_further_rows(tmp_path: Path) -> None:
     """Where the release promises something of the join with an earlier table, so do the rows that are added."""
     people(300, 1)[["zip", "visits"]].rename(columns={"visits": "test"}).to_csv(tmp_path / "earlier.csv", index=False)

@@ -14,6 +14,8 @@ from sfumato.ledger import Ledger, make_recorded_extension, make_recorded_releas
 from sfumato.policy import Policy, load
 from sfumato.verifier import verify
 
+pytestmark = pytest.mark.slow
+
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "hierarchy": {"intervals": [20, 40]}},
     "town": {"role": "quasi", "hierarchy": "suppress"},

@@ -21,6 +21,8 @@ from sfumato.ledger.same_release import have_the_same_rows, publishes_the_same
 from sfumato.policy import Policy, load
 from sfumato.verifier import verify
 
+pytestmark = pytest.mark.slow
+
 OPEN: dict[str, Any] = {"age": {"ranges": True, "integers": True}, "town": "sets"}
 LEVELLED: dict[str, Any] = {"age": {"intervals": [10, 20, 40]}, "town": "suppress"}
 

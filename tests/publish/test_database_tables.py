@@ -18,6 +18,8 @@ from sfumato.publish import database_tables
 from sfumato.release import prepare, write_release
 from sfumato.verifier import verify
 
+pytestmark = pytest.mark.slow
+
 Rules = Callable[..., dict[str, Any]]
 Runs = Callable[..., Any]
 

@@ -17,6 +17,8 @@ from sfumato.publish.numeric_columns import number_labels
 from sfumato.verifier.numeric_bounds import read_ends
 from tests.conftest import Runs
 
+pytestmark = pytest.mark.slow
+
 ROWS = pd.DataFrame(
     {
         "age": pd.array([20, 23, 24, 95, 31, 33, None, None] * 2, dtype="Int64"),

@@ -50,4 +50,4 @@ def test_two_standard_errors_hold_the_truth(table: Callable[[], RealTable | None
     for coverage in measure_coverage(_at_hand(table), algorithm, queries=QUERIES, seed=7):
         assert coverage.asked > QUERIES / 3
         assert coverage.within >= LEAST, coverage
-        assert coverage.width < 5, coverage
+        assert coverage.width < 5 * max(1, coverage.error), coverage  # no error bar is a bound on nothing
