@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -254,6 +255,14 @@ def _in_shell(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     """Run the command in a shell that passes on its exit code, not that of whoever reads."""
     line = f"set -o pipefail; {shlex.join(COMMAND)} {command}"
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, cwd=folder)
+
+
+def test_a_stop_ends_one_command(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process that runs several commands, one that was stopped has no part in what is said of the next."""
+    monkeypatch.setattr(import_module("sfumato.cli.main"), "_stop_signals", [2])
+    outcome = runs("risk", "nothere.csv", "--quasi", "age")
+    assert outcome.code == 2
+    assert outcome.sentence.startswith("nothere.csv does not exist; ")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("CANARY"), MemoryError(), InputError("a copy")])

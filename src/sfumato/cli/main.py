@@ -152,6 +152,7 @@ def _report_lost_output(code: int, arguments: Sequence[str], output: LenientOutp
 def _run(arguments: list[str]) -> int:
     # The command that is asked for is enough, unless there may be none of that name, or all are to be listed.
     names = arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS
+    _stop_signals.clear()  # those of a command before, in the same process
     try:
         code = typer.main.get_command(build_app(names)).main(arguments, prog_name="sfumato", standalone_mode=False)
     except KeyboardInterrupt:
