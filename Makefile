@@ -3,7 +3,7 @@
 # make test: sets up what the tests need, and runs them all
 
 .DEFAULT_GOAL := help
-.PHONY: help demo setup setup-dev hooks check test test-oldest lint format site docs bench fuzz figures adult dist pins clean
+.PHONY: help demo setup setup-dev hooks servers check test test-oldest lint format site docs bench fuzz figures adult dist pins clean
 
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3,$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 OLDEST ?= $(firstword $(foreach p,python3.11 python3,$(if $(shell $(p) -c 'import sys; print(sys.version_info[:2] == (3, 11) or "")' 2>/dev/null),$(p))))
@@ -14,6 +14,9 @@ BIN := $(VENV)/bin
 # Debian splits Python's venv module off. Where we may, it is installed, and said so; SYSTEM=no touches no system.
 SYSTEM ?= yes
 INSTALL_VENV := test "$(SYSTEM)" = yes && test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "installing the system package python3-venv by apt-get, since Python's venv module is missing (SYSTEM=no leaves it to you)" && apt-get update -qq && apt-get install -y -qq python3-venv
+# The tests of PostgreSQL need a server. Where we may, it comes from the distribution; without one they are skipped.
+INITDB ?= $(firstword $(shell command -v initdb 2>/dev/null) $(wildcard /usr/lib/postgresql/*/bin/initdb))
+INSTALL_POSTGRES := test "$(SYSTEM)" = yes && test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "installing the system package postgresql by apt-get, for the tests that need a server (SYSTEM=no leaves them out)" && apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 # Bytecode is kept, inside of the environment and whatever the caller's shell says: the tests start sfumato hundreds of
 # times, and each would compile all that it imports.
@@ -39,10 +42,13 @@ setup-dev: $(DEV) ## add to .venv what the tests, the linters and the site need
 hooks: $(DEV) ## have git lint before each commit and run make check before each push
 	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push
 
+servers: ## install what the tests of databases need, where we may and it is missing
+	@test -n "$(INITDB)" || { $(INSTALL_POSTGRES); } || echo "there is no PostgreSQL, so that its tests will be skipped (Debian: apt-get install postgresql)"
+
 check: lint ## lint and run the fast tests: before each commit, under three minutes
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
-test: lint ## lint and run all tests, those of the documentation, of the papers and of kills included
+test: lint servers ## lint and run all tests, those of the documentation, of the papers and of kills included
 	$(BIN)/python -m pytest -n $(JOBS)
 
 test-oldest: $(VENV)-oldest/.installed ## run the fast tests with the oldest versions that pyproject.toml allows

@@ -10,6 +10,7 @@ from typing import Any
 
 import sfumato
 from sfumato import hierarchy, models
+from sfumato.callable_package import ATTACKS, FUNCTIONS, find_function
 from sfumato.models.policy_keys import model_keys
 from sfumato.recode.metrics import METRICS
 
@@ -38,9 +39,10 @@ ROOMS = {
     "attack.minimality": ("minimality",),
     "attack.intersect": ("intersect",),
     "attack.definetti": ("definetti",),
-    "compare": ("compare", "Comparison", "dimensions", "chosen_policy"),
+    "compare": ("Comparison", "dimensions", "chosen_policy"),
 }
 """What else is there in Python, by the room to import it from."""
+MODEL_CLASSES = [*models.MODELS.values(), *models.LINKAGE.values()]
 SPECS = ("File", "Intervals", "Mask", "Dates", "Suppress", "Ranges", "Sets")
 
 
@@ -53,10 +55,16 @@ def reference() -> str:
 def _names() -> Iterator[str]:
     yield "## Python: `import sfumato as sf`"
     for name in sorted(sfumato.__all__, key=str.lower):
+        thing = getattr(sfumato, name)
         if name == "__version__":
             yield "### `sf.__version__`\n\nThe version, as text."
-        else:
-            yield from _thing(f"sf.{name}", getattr(sfumato, name), level=3)
+        elif name == "attack":
+            for attack in ATTACKS:
+                yield from _thing(f"sf.attack.{attack}", find_function(f"attacks.{attack}"), level=3)
+        elif inspect.ismodule(thing):
+            yield from _thing(f"sf.{name}", find_function(FUNCTIONS[thing.__name__]), level=3)
+        elif thing not in MODEL_CLASSES:  # those have a chapter of their own
+            yield from _thing(f"sf.{name}", thing, level=3)
 
 
 def _rooms() -> Iterator[str]:
@@ -74,7 +82,8 @@ def _models() -> Iterator[str]:
         keys = model_keys(model).items()
         lines = [f"| `{key}` | {each.description} | {'yes' if each.required else 'no'} |" for key, each in keys]
         table = "\n".join(["| key | meaning | needed |", "|---|---|---|", *lines])
-        yield f'### `model = "{name}"`\n\n{_doc(model)}\n\nThreat: {model.threat}\n\n{table}'
+        head = f'### `model = "{name}"`\n\nIn Python: `sf.{model.__name__}{_signature(model)}`'
+        yield f"{head}\n\n{_doc(model)}\n\nThreat: {model.threat}\n\n{table}"
 
 
 def _hierarchies() -> Iterator[str]:

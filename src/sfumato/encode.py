@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.arrays import Codes, IntArray, count_codes, narrow_codes
+from sfumato.core.arrays import Codes, FloatArray, IntArray, count_codes, narrow_codes
 from sfumato.core.arrow import arrow_indices, arrow_numbers, arrow_texts, numpy_numbers
 from sfumato.core.classes import SensitiveDomain
 from sfumato.core.keys import PackedTuples, count_keys, mix_bits, pack_tuples
 from sfumato.core.numbers import read_decimals
 from sfumato.core.randomness import Randomness
+from sfumato.core.sampling_weights import read_weights, round_weights
 from sfumato.core.segments import run_starts
 from sfumato.errors import DataError
 from sfumato.hierarchy import Hierarchy, Spec
@@ -103,7 +104,8 @@ class DistinctTuples:
 class EncodedTable:
     """A table as integers: what algorithms work on.
 
-    `plain` are the columns that are published as they are: no algorithm looks at them.
+    `plain` are the columns that are published as they are, and sampling weights as they are published: no algorithm
+    looks at them. `weights` are the sampling weights as they came, float[rows].
     """
 
     rows: int
@@ -113,6 +115,7 @@ class EncodedTable:
     domains: Mapping[str, SensitiveDomain]
     tuples: DistinctTuples
     plain: Mapping[str, Any]
+    weights: FloatArray | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -155,7 +158,11 @@ def encode(table: Table, policy: Policy) -> EncodedTable:
         for column in sorted(policy.quasi, key=lambda column: order[column.name])
     )
     sensitive = {column.name: coded[column.name] for column in policy.sensitive}
-    plain = {column.name: table.arrow.column(column.name) for column in policy.plain}
+    plain = {column.name: table.arrow.column(column.name) for column in policy.ungeneralized}
+    weights = None
+    if (column := policy.sampling_weight) is not None:
+        weights = read_weights(plain[column.name], column.name)
+        plain[column.name] = round_weights(plain[column.name], column.round) if column.round else plain[column.name]
     individual = None
     if policy.individual:
         published = [
@@ -176,7 +183,7 @@ def encode(table: Table, policy: Policy) -> EncodedTable:
         others[individual.name] = individual
         domains[individual.name] = value_totals(individual)
     tuples = count_distinct_tuples(quasi, others)
-    return EncodedTable(table.rows, quasi, sensitive, individual, domains, tuples, plain)
+    return EncodedTable(table.rows, quasi, sensitive, individual, domains, tuples, plain, weights)
 
 
 def encode_column(table: Table, name: str) -> CodedColumn:

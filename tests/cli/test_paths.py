@@ -78,9 +78,19 @@ PATHS: dict[str, dict[str, list[str]]] = {
         "sign": ["--sign", "keys/private.pem"],
         "": ["--population", "patients"],
     },
+    "apply": {
+        "release": ["release"],
+        "data": ["--data", "further.csv"],
+        "policy": ["--policy", "policy.toml"],
+        "out": ["--out", "new"],
+        "ledger": ["--ledger", "ledger"],
+        "sign": ["--sign", "keys/private.pem"],
+        "": ["--population", "patients"],
+    },
     "keys": {"out": ["--out", "new"]},
     "verify": {
         "folder": ["joined"],
+        "base": ["--base", "release"],
         "policy": ["--policy", "joined.toml"],
         "previous": ["--previous", "old=old.csv"],
         "signed_by": ["--signed-by", "keys/public.pem"],
@@ -146,6 +156,13 @@ PATHS: dict[str, dict[str, list[str]]] = {
 
 TOGETHER: dict[str, dict[str, tuple[str, ...]]] = {
     "anonymize": {"out": ("policy", "data", "")},
+    "apply": {"out": ("release", "data")},
+    "verify": {
+        "base": ("folder",),
+        "previous": ("folder", "policy", "signed_by"),
+        "policy": ("folder", "previous", "signed_by"),
+        "signed_by": ("folder", "policy", "previous"),
+    },
     "compare": {
         "done": ("policy", "write"),
         "write": ("policy", "done"),
@@ -196,6 +213,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("paths")
     rows = [f"{4350 + row % 4},{'fm'[row % 2]},{('flu', 'HIV', 'cold')[row % 3]}" for row in range(48)]
     (folder / "table.csv").write_text("\n".join(["zip,sex,illness", *rows, ""]))
+    (folder / "further.csv").write_text("\n".join(["zip,sex,illness", *rows[:24], ""]))
     (folder / "old.csv").write_text("\n".join(["zip,town", *(f"{4350 + row % 4},Bern" for row in range(8)), ""]))
     (folder / "zip.csv").write_text("".join(f"{4350 + row},435*,*\n" for row in range(4)))
     (folder / "policy.toml").write_text(POLICY)
@@ -220,7 +238,8 @@ def _commands(command: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[str, 
 
 
 def _takes_path(name: str, kind: object) -> bool:
-    return "Path" in str(kind) or name == "previous"  # NAME=FILE
+    # NAME=FILE, and what may be the URL of a database as well
+    return "Path" in str(kind) or name in {"previous", "data", "original"} or (name, kind) == ("known", str)
 
 
 def _listing(folder: Path) -> dict[str, int]:

@@ -7,6 +7,7 @@ import pytest
 
 import sfumato.compare.comparison as running
 from sfumato.compare import Comparison, compare
+from sfumato.compare.comparison import RunFigures, RunOutcome, _meets
 from sfumato.compare.comparison_folder import comparison_page
 from sfumato.errors import InputError
 from sfumato.policy import load
@@ -140,3 +141,44 @@ def test_many_algorithms_are_drawn_by_family(project: Path) -> None:
     text = comparison_page(found)
     assert len({line.algorithm for line in found.measured}) > 6
     assert "local (progressive, top-down" in text
+
+
+def _line(number: int, k: int, found: int, loss: float, **more: Any) -> RunOutcome:
+    """A line of tds that asked for k, found a release of so many rows a class, and lost so much."""
+    finding = {"model": "k-anonymity", "required": {"k": k}, "achieved": {"k": found}, "satisfied": True}
+    figures: dict[str, Any] = {
+        "found_by": "tds", "rows": 90, "suppressed": 0, "classes": 3, "ncp": loss, "distortion_ratio": loss,
+        "discernibility": 1, "average_class_size": 30.0, "tie_lost": None, "highest": 1 / found, "average": 1 / found,
+        "search": 0.1, "total": 0.1, "privacy": (finding,),
+    }  # fmt: skip
+    return RunOutcome(number, more.pop("algorithm", "tds"), {"k": k}, figures=RunFigures(**(figures | more)))
+
+
+def test_a_stricter_line_that_loses_less_is_told(project: Path) -> None:
+    """Where a search loses more with k = 5 than with k = 20, table, page and JSON say so and name the better line."""
+    lines = (_line(1, 5, 6, 0.21), _line(2, 20, 21, 0.04), _line(3, 50, 60, 0.3), _line(4, 5, 5, 0.2, algorithm="auto"))
+    comparison = Comparison(load(project), lines, 4, 90)
+    assert comparison.overtaken == {1: 2}
+    assert comparison.notes[1].startswith("Line 1 loses more than line 2, which asks for more and whose release meets")
+    assert comparison.as_json()["lines"][0]["overtaken_by"] == 2
+    assert "overtaken_by" not in comparison.as_json()["lines"][1]
+    assert "Line 1 loses more than line 2" in comparison_page(comparison)
+    dropping = (_line(1, 5, 6, 0.21), _line(2, 20, 21, 0.04, suppressed=9))
+    assert Comparison(load(project), dropping, 2, 90).overtaken == {}
+
+
+def test_what_is_found_under_other_bounds_meets_these() -> None:
+    """Bounds go either way, a strict one has to be above, and other keys have to be the same."""
+
+    def meets(model: str, found: dict[str, Any], asked: dict[str, Any], achieved: dict[str, Any]) -> bool:
+        one = {"model": model, "required": found, "achieved": achieved}
+        return _meets(one, {"model": model, "required": asked, "achieved": {}})
+
+    share = "alpha-deassociation"
+    assert meets(share, {"column": "x", "alpha": 0.1}, {"column": "x", "alpha": 0.2}, {"alpha": 0.1})
+    assert not meets(share, {"column": "x", "alpha": 0.5}, {"column": "x", "alpha": 0.2}, {"alpha": 0.4})
+    assert not meets(share, {"column": "x", "alpha": 0.1}, {"column": "y", "alpha": 0.2}, {"alpha": 0.1})
+    recursive = "recursive-l-diversity"
+    keys = {"column": "x", "l": 2}
+    assert meets(recursive, {**keys, "c": 2}, {**keys, "c": 1.5}, {"c": 1.0, "l": 2})
+    assert not meets(recursive, {**keys, "c": 2}, {**keys, "c": 1}, {"c": 1.0, "l": 2})

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from sfumato.errors import HierarchyError, PolicyError
-from sfumato.hierarchy import SCHEMA, Dates, File, Intervals, Mask, Ranges, Sets, Spec, Suppress, parse
+from sfumato.hierarchy import LINES_SCHEMA, SCHEMA, Dates, File, Intervals, Mask, Ranges, Sets, Spec, Suppress, parse
 
 KEY = "columns.x.hierarchy"
 
@@ -106,7 +106,7 @@ def test_every_key_is_described() -> None:
     """The schema is one, and says of each key what it is for."""
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     schemas = [kind.schema for kind in (Suppress, Sets, File, Intervals, Mask, Dates, Ranges)]
-    assert SCHEMA["anyOf"] == schemas
+    assert SCHEMA["anyOf"] == [*schemas, LINES_SCHEMA]
     for schema in schemas:
         assert schema["description"]
         keys = schema.get("properties", {})

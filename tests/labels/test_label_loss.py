@@ -46,11 +46,19 @@ def test_rows_are_those_of_the_covered_values(kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("hierarchy", "label"),
-    [("suppress", "3"), ({"ranges": True}, "3-9"), ({"ranges": True}, "x"), ("sets", "{1, 3}"), ("sets", "{1,2}")],
+    [("suppress", "3"), ({"ranges": True}, "3-9"), ({"ranges": True}, "x"), ("sets", "{3, 4}"), ("sets", "{1,2}")],
 )
 def test_labels_of_other_tables(hierarchy: Any, label: str) -> None:
     """A label that no value leads to has no loss, and NULL has none where nothing is missing."""
     assert find_losses(attribute(hierarchy, ["1", "2"]), [label, None], None) == [None, None]
+
+
+def test_a_set_may_name_values_that_are_not_there() -> None:
+    """Further rows need not hold all values of a set: it costs what its members cost, and covers the rows there are."""
+    column = attribute("sets", ["1", "2", "3"])
+    losses = [loss for loss in find_losses(column, ["{1, 2}", "{1, 9}", "{1, 7, 8, 9}", "*"], None) if loss is not None]
+    assert [loss.ncp for loss in losses] == [0.5, 0.5, 1.0, 1.0]
+    assert [loss.rows for loss in losses] == [2, 1, 1, 3]
 
 
 def test_shares_of_the_domain() -> None:

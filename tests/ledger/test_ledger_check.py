@@ -165,7 +165,7 @@ def test_promise_that_no_longer_holds(filled: Ledger, monkeypatch: pytest.Monkey
     looked: list[Path] = []
     second = filled.entries()[1]
 
-    def verify_release(folder: Path, previous: Any) -> Verdict:
+    def verify_release(folder: Path, previous: Any, bases: Any) -> Verdict:
         looked.append(folder)
         return Verdict(1, 1, (), ("the table is not what it was",) if folder == second.folder else ())
 

@@ -35,11 +35,11 @@ def machine(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _make(machine: Path, *arguments: str, user: int) -> tuple[int, str, str, str]:
+def _make(machine: Path, *arguments: str, user: int, target: str | None = None) -> tuple[int, str, str, str]:
     alone = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}}
     environment = alone | {"PATH": f"{machine}:{os.environ['PATH']}", "WHO": str(user)}
     venv = machine / "venv"
-    command = ["make", f"{venv}/bin/pip", f"VENV={venv}", f"PYTHON={machine / 'python'}", *arguments]
+    command = ["make", target or f"{venv}/bin/pip", f"VENV={venv}", f"PYTHON={machine / 'python'}", *arguments]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr, (machine / "log").read_text()
 
@@ -72,3 +72,25 @@ def test_a_whole_python_needs_nothing(machine: Path) -> None:
     assert code == 0
     assert log.startswith("python -m venv")
     assert "apt-get" not in log
+
+
+def test_a_server_for_the_tests_is_installed_aloud(machine: Path) -> None:
+    """The superuser is told in a line which package is installed, and how to go without."""
+    code, out, _, log = _make(machine, "INITDB=", user=0, target="servers")
+    assert code == 0
+    assert "installing the system package postgresql by apt-get" in out.splitlines()[0]
+    assert "SYSTEM=no" in out.splitlines()[0]
+    assert [line.split()[:2] for line in log.splitlines()] == [["apt-get", "update"], ["apt-get", "install"]]
+
+
+@pytest.mark.parametrize(("arguments", "user"), [(["SYSTEM=no"], 0), ([], 1000)])
+def test_no_server_is_installed_unasked(machine: Path, arguments: list[str], user: int) -> None:
+    """Otherwise nothing is installed, and a line says that tests will be skipped."""
+    code, out, _, log = _make(machine, "INITDB=", *arguments, user=user, target="servers")
+    assert (code, log) == (0, "")
+    assert out.startswith("there is no PostgreSQL, so that its tests will be skipped")
+
+
+def test_a_server_that_is_there_is_taken(machine: Path) -> None:
+    """Where PostgreSQL is installed, nothing happens."""
+    assert _make(machine, "INITDB=/usr/bin/true", user=0, target="servers")[1:] == ("", "", "")

@@ -11,6 +11,7 @@ import pytest
 from sfumato import anonymize
 from sfumato.errors import PolicyError
 from sfumato.policy import Column, Role, load, schema
+from sfumato.policy.options import RECODERS
 
 Refused = Callable[..., str]
 
@@ -34,7 +35,7 @@ def test_columns_cannot_be_changed(good: dict[str, Any]) -> None:
 def test_unknown_role_names_the_close_one(refused: Refused) -> None:
     """A misspelt role is an error that lists the roles and names the likely one."""
     message = refused("columns", "age", "role", to="qasi", key="columns.age.role")
-    expected = "must be identifier, individual, quasi, sensitive or plain, not 'qasi'; did you mean quasi?"
+    expected = "must be identifier, individual, quasi, sensitive, plain or weight, not 'qasi'; did you mean quasi?"
     assert message == expected
 
 
@@ -83,24 +84,24 @@ def test_sensitive_hierarchies_need_levels(value: object, refused: Refused) -> N
 
 
 @pytest.mark.parametrize("value", [{"ranges": True}, "sets"])
-def test_full_domain_algorithms_need_levels(value: object, refused: Refused) -> None:
-    """Ranges and sets are an error with an algorithm that works on levels, with a way out."""
-    message = refused("columns", "age", "hierarchy", to=value, key="columns.age.hierarchy")
-    assert message.startswith(
-        "has no levels, which optimal needs; choose auto or mondrian as the algorithm, or give levels"
-    )
-
-
-@pytest.mark.parametrize("value", [{"ranges": True}, "sets"])
-@pytest.mark.parametrize("algorithm", ["mondrian", "mondrian-relaxed", "auto"])
-def test_algorithms_without_levels(value: object, algorithm: str, good: dict[str, Any]) -> None:
-    """Ranges and sets are accepted with the algorithms that do without levels, and refused when another is chosen."""
+@pytest.mark.parametrize("algorithm", RECODERS)
+def test_every_algorithm_takes_columns_without_levels(value: object, algorithm: str, good: dict[str, Any]) -> None:
+    """Ranges and sets are accepted with every algorithm; those that choose none publish the value or nothing."""
     good["columns"]["age"]["hierarchy"] = value
+    good["algorithm"] = {"name": algorithm}
+    assert load(good).search.name == algorithm
+
+
+@pytest.mark.parametrize("algorithm", ["optimal", "top-down"])
+def test_the_form_of_ranges_needs_an_algorithm_that_chooses_them(algorithm: str, good: dict[str, Any]) -> None:
+    """How ranges are shown means nothing where none are chosen, and it is said so."""
+    good["columns"]["age"]["hierarchy"] = {"ranges": True}
     good["algorithm"]["name"] = algorithm
-    policy = load(good)
-    assert policy.search.name == algorithm
-    with pytest.raises(PolicyError, match=r"^columns\.age\.hierarchy: has no levels, which incognito needs"):
-        policy.replace(algorithm="incognito")
+    good["publish"] = {"ranges": "boxes"}
+    with pytest.raises(
+        PolicyError, match=rf"^publish\.ranges: {algorithm} chooses no ranges, and publishes the number"
+    ):
+        load(good)
 
 
 def test_errors_of_a_hierarchy_name_its_key(refused: Refused) -> None:

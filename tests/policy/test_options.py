@@ -38,16 +38,10 @@ def test_source_is_a_path(source: object, refused: Refused) -> None:
     assert refused("data", "source", to=source, key="data.source").startswith("must ")
 
 
-def test_database_urls_are_for_later(refused: Refused) -> None:
-    """A database URL is an error that says what this version reads."""
+def test_a_database_needs_to_be_asked_something(refused: Refused) -> None:
+    """A database URL alone does not say what is read of it."""
     message = refused("data", "source", to="postgresql://host/db", key="data.source")
-    assert message == "database URLs are not in this version; give the path of a file"
-
-
-def test_queries_are_for_later(refused: Refused) -> None:
-    """A query is known, and not in this version."""
-    message = refused("data", "query", to="select 1", key="data.query")
-    assert message == "is not in this version; leave it out"
+    assert message == 'is of a database; say query = "select …" or table = "…" as well'
 
 
 @pytest.mark.parametrize("separator", ["", ";;", "\\t", '"', "\n", 5])
@@ -175,7 +169,7 @@ def test_forms_for_later(refused: Refused) -> None:
 
 def test_unknown_format(refused: Refused) -> None:
     """A format that is not written is an error that lists those that are."""
-    assert refused("publish", "format", to="xls", key="publish.format") == "must be csv or parquet, not 'xls'"
+    assert refused("publish", "format", to="xls", key="publish.format") == "must be csv, csv.gz or parquet, not 'xls'"
 
 
 @pytest.mark.parametrize(("table", "key"), [("algorithm", "nome"), ("publish", "fromat")])

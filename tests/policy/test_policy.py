@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sfumato.errors import PolicyError
-from sfumato.policy import AlgorithmOptions, DataSource, Policy, PublishOptions, Role, load
+from sfumato.policy import AlgorithmOptions, Role, load
 
 Refused = Callable[..., str]
 
@@ -43,8 +43,8 @@ def test_a_policy_is_frozen(good: dict[str, Any]) -> None:
 def test_a_policy_made_by_hand_is_checked(good: dict[str, Any]) -> None:
     """A policy put together from its parts goes through the same checks."""
     columns = {name: column for name, column in load(good).columns.items() if name != "illness"}
-    with pytest.raises(PolicyError, match=r"privacy\[1\]: 'illness' is not one of"):
-        Policy(DataSource(), columns, load(good).privacy, AlgorithmOptions(), PublishOptions(), document={})
+    with pytest.raises(PolicyError, match=r"privacy\[1\]\.column: 'illness' is not one of"):
+        dataclasses.replace(load(good), columns=columns)
 
 
 def test_replace_overrides_and_keeps_the_document_in_step(good: dict[str, Any]) -> None:
@@ -151,7 +151,7 @@ def test_unknown_tables(refused: Refused) -> None:
 def test_unknown_table_like_no_other(refused: Refused) -> None:
     """A table like no other is an error that lists those there are."""
     message = refused("zzz", to={}, key="zzz")
-    assert message == "is not a key of a policy; choose data, columns, privacy, previous, algorithm or publish"
+    assert message == "is not a key of a policy; choose data, columns, privacy, previous, algorithm, publish or apply"
 
 
 def test_long_texts_are_cut(refused: Refused) -> None:
@@ -261,9 +261,9 @@ def test_a_byte_order_mark_is_no_error(example: Path) -> None:
         ('hierarchy = { mask = "right" }', "weight = 1", 11, "columns.zip.hierarchy"),
         ('role = "plain"', '"rôle" = "plain"', 16, 'columns.visits."rôle"'),
         ('name = "optimal"', 'name = "condensation"', 29, "algorithm.name"),
-        ('hierarchy = "suppress"', "hierarchy = { ranges = true }", 13, "columns.sex.hierarchy"),
+        ('hierarchy = "suppress"', "hierarchy = { range = true }", 13, "columns.sex.hierarchy.range"),
         ('[publish]\nform = "generalized"', "[[previous]]", 34, "previous[0].format"),
-        ('source = "adult.csv"', 'source = "a.csv"\nquery = "select 1"', 4, "data.query"),
+        ('source = "adult.csv"', 'source = "a.db"\nquery = "select 1"\ntable = "t"', 4, "data.query"),
         ('"individual"', '"quasy"', 9, "columns.person.role"),
     ],
 )

@@ -283,7 +283,7 @@ def test_rules_are_read() -> None:
         (privacy(x=["ssn"]), "privacy[0].x", "'ssn' is of role identifier"),
         (privacy(x=["person"]), "privacy[0].x", "'person' is of role individual"),
         (privacy(x=["illness"], y=["sex"]), "privacy[0].y", "'sex' is of role quasi; y is what x is measured against"),
-        (changed(algorithm={"name": "optimal"}), "columns.age.hierarchy", "has no levels"),
+        (changed(algorithm={"name": "optimal"}), "algorithm.name", "optimal does not look at joins"),
         (
             changed(algorithm={"name": "mondrian"}),
             "algorithm.name",
@@ -332,7 +332,7 @@ def test_keys_that_do_not_go_with_cuts(search: dict[str, Any], publish: dict[str
 
 
 def test_sets_have_no_cut() -> None:
-    """A column of sets has no taxonomy to cut."""
+    """A column of sets has no taxonomy that records of two tables could be matched by."""
     town = {"town": {"role": "quasi", "hierarchy": "sets"}}
     with pytest.raises(PolicyError, match="has no levels, which tds needs"):
         load(changed(columns=LINKED["columns"] | town))

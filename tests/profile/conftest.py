@@ -87,11 +87,13 @@ def _ugly_row(draw: np.random.Generator, row: int) -> list[str]:
 
 @pytest.fixture
 def visits_file(tmp_path: Path) -> Path:
-    """Visits with several rows per patient, as a CSV file."""
+    """Visits with several rows per patient and two jobs that are rare, as a CSV file."""
     from sfumato.datasets import visits
 
-    path = tmp_path / "visits.csv"
-    arrow_csv.write_csv(visits(400), path)
+    path, table = tmp_path / "visits.csv", visits(400)
+    place = table.column_names.index("job")
+    jobs = ["bishop", "smith", "smith", *table["job"].cast("string").to_pylist()[3:]]
+    arrow_csv.write_csv(table.set_column(place, "job", pa.array(jobs)), path)
     return path
 
 

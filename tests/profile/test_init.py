@@ -88,6 +88,15 @@ def test_json_is_the_profile_and_nothing_else(runs: Runs, visits_file: Path) -> 
     assert found["decisions"] == Path("policy.toml").read_text(encoding="utf-8").count("# check: ")
 
 
+def test_whole_reasons_are_shown(runs: Runs, writes: Writes) -> None:
+    """Nothing is cut at a comma: the table says all that the policy says, and what to look at first stands below it."""
+    rows = "".join(f"756.1234.5678.{row:02},{row % 40 + 20},{['yes', 'no'][row % 2]}\n" for row in range(60))
+    outcome = runs("init", writes(f"AHV-Nr,age,smoker\n{rows}"))
+    flat = " ".join(outcome.out.replace("│", " ").split())
+    assert "social security, of an identity card or of a tax payer" in " ".join(flat.split())
+    assert "Look first at" in outcome.out
+
+
 def test_paths_start_at_the_policy(runs: Runs, visits_file: Path, tmp_path: Path) -> None:
     """A policy in another folder finds the table and its hierarchies from there."""
     assert runs("init", "visits.csv", "--out", "deep/er/mine.toml").code == 0
@@ -159,7 +168,7 @@ def test_leftovers_of_a_killed_run_are_cleared(visits_file: Path, tmp_path: Path
 def test_adult(tmp_path: Path) -> None:
     """Adult's rows alone are enough for a policy that loads and whose hierarchies have a place for every value."""
     from sfumato.encode import encode
-    from sfumato.policy import load
+    from sfumato.policy import Role, load
     from sfumato.table import read_table
 
     folder = adult_folder()
@@ -170,7 +179,8 @@ def test_adult(tmp_path: Path) -> None:
     encoded = encode(read_table(folder / "adult.csv", policy), policy)
     assert encoded.rows == 45_222
     assert [column.name for column in policy.sensitive] == ["capital-gain", "capital-loss", "salary-class"]
-    assert {column.name for column in policy.quasi} >= {"age", "sex", "race", "native-country", "fnlwgt"}
+    assert {column.name for column in policy.quasi} >= {"age", "sex", "race", "native-country"}
+    assert policy.columns["fnlwgt"].role is Role.WEIGHT
 
 
 def test_a_rare_value_stands_in_no_public_byte(runs: Runs, tmp_path: Path) -> None:
@@ -186,4 +196,4 @@ def test_a_rare_value_stands_in_no_public_byte(runs: Runs, tmp_path: Path) -> No
     assert runs("anonymize", policy, "--out", tmp_path / "release").code == 0
     for file in (tmp_path / "release" / "public").iterdir():
         assert b"canary-bishop" not in file.read_bytes(), file.name
-    assert '"rare"' in (tmp_path / "release" / "public" / "manifest.json").read_text(encoding="utf-8")
+    assert '"rare values"' in (tmp_path / "release" / "public" / "manifest.json").read_text(encoding="utf-8")

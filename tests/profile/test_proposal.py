@@ -1,5 +1,6 @@
 """The policy as text: TOML that says exactly what is meant, and no value of a column that names people."""
 
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +11,10 @@ from hypothesis import strategies as st
 
 from sfumato.errors import DataError
 from sfumato.policy import load
+from sfumato.policy.policy_file import hierarchy_file_names
 from sfumato.policy.toml_text import write_key, write_value
 from sfumato.profile import propose
-from sfumato.profile.proposal import comment, hierarchy_file_names
+from sfumato.profile.proposal import comment
 
 Writes = Callable[[str | bytes], Path]
 
@@ -66,6 +68,33 @@ def test_every_column_has_its_reason_and_every_doubt_is_marked(ugly: Path) -> No
     assert sum(line.startswith("# check: ") for line in lines) == proposal.decisions
 
 
+def test_marks_have_grades_and_the_most_dangerous_come_first(writes: Writes) -> None:
+    """One line at the top says what to look at first; the grade of each column stands in the text and in JSON."""
+    rows = "".join(
+        f"{row},{1000 + 17 * row},{['guilty', 'acquitted'][row % 2]},{['positive', 'negative'][row % 2]},{row % 9}\n"
+        for row in range(60)
+    )
+    proposal = propose(writes(f"seqn,height,position,outcome7,what\n{rows}"))
+    grades = {column["name"]: column["grade"] for column in proposal.as_json()["columns"]}
+    assert grades == {"seqn": None, "height": "danger", "position": "danger", "outcome7": "check", "what": None}
+    assert proposal.as_json()["look_first"] == ["height", "position", "outcome7"]
+    assert proposal.as_json()["dangers"] == 2
+    opening, *_ = proposal.text.split("[data]")
+    assert "# Look first at 'height', 'position', 'outcome7'; 2 decisions tell who somebody is" in opening
+    assert "Nothing says what 'what' is" in opening
+    assert proposal.text.count("# check: danger: ") == 2
+    assert proposal.text.count("# check: ") == proposal.decisions
+
+
+def test_marks_are_few_however_many_columns_there_are(writes: Writes) -> None:
+    """Hundreds of columns of which nothing is known are named together, and not marked one by one."""
+    names = [f"v{place}" for place in range(300)]
+    lines = [",".join(names), *(",".join(str(row * place % 7) for place in range(300)) for row in range(40))]
+    proposal = propose(writes("\n".join(lines) + "\n"))
+    assert proposal.decisions <= 3
+    assert re.search(r"Nothing says what .* and \d{3} more are", proposal.text.split("[data]")[0].replace("\n# ", " "))
+
+
 def test_no_value_of_an_identifier_is_told(ugly: Path) -> None:
     """Planted names, addresses and notes are in no byte of the policy, its files or its JSON."""
     proposal = propose(ugly)
@@ -85,4 +114,5 @@ def test_a_policy_needs_a_quasi_identifier(writes: Writes) -> None:
     rows = "".join(f"Ann{row},{['flu', 'HIV', 'cold'][row % 3]}\n" for row in range(30))
     proposal = propose(writes(f"name,illness\n{rows}"))
     assert proposal.document["columns"]["illness"]["role"] == "quasi"
-    assert "there is no other column" in proposal.text
+    flat = " ".join(line.removeprefix("#").strip() for line in proposal.text.splitlines())
+    assert "check: danger: the name says something about health; a policy needs a quasi-identifier" in flat

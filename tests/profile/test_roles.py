@@ -1,9 +1,13 @@
 """Which role a column gets, and why."""
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
-from sfumato.profile.roles import guess_roles
+import pytest
+
+from sfumato.profile.caution import Caution
+from sfumato.profile.roles import RoleGuess, guess_roles
 from sfumato.profile.table_profile import profile_table
 
 Writes = Callable[[str | bytes], Path]
@@ -12,6 +16,11 @@ Writes = Callable[[str | bytes], Path]
 def roles(path: Path) -> dict[str, str]:
     """The role of each column of a file."""
     return {name: str(guess.role) for name, guess in guess_roles(profile_table(path).columns).items()}
+
+
+def guesses(path: Path) -> dict[str, RoleGuess]:
+    """What is guessed of each column of a file, and why."""
+    return guess_roles(profile_table(path).columns)
 
 
 def table(writes: Writes, rows: int, **columns: Callable[[int], object]) -> Path:
@@ -106,3 +115,152 @@ def test_nothing_is_plain(ugly: Path, visits_file: Path, american: Path) -> None
     """No column is proposed to be published as it is without a bound."""
     for path in (ugly, visits_file, american):
         assert "plain" not in roles(path).values()
+
+
+@pytest.mark.parametrize("name", ["PID", "idno", "seqn", "xyz", "caseid"])
+def test_whole_numbers_of_which_each_row_has_its_own_are_identifiers(writes: Writes, name: str) -> None:
+    """As many whole numbers as rows, close together or far apart, are numbers of records, whatever they are called."""
+    for number in (lambda row: 5 * row + 3, lambda row: 7919 * row % 100_003, lambda row: 10**11 + row * 987_654_321):
+        path = table(writes, 80, **{name: number, "age": lambda row: 20 + row % 40})
+        found = guesses(path)[name]
+        assert (str(found.role), found.caution.needs_decision) == ("identifier", False)
+        assert found.reason
+
+
+def test_a_few_numbers_that_repeat_do_not_hide_a_record_number(writes: Writes) -> None:
+    """So many numbers from so short a stretch would repeat often if they were measured: they are dealt out."""
+    path = table(writes, 600, nn=lambda row: row if row > 20 else 30 + row % 2, age=lambda row: row % 50)
+    assert roles(path)["nn"] == "identifier"
+
+
+def test_measures_that_all_differ_are_no_identifiers(writes: Writes) -> None:
+    """Decimals are measured; a whole number that is called a measure keeps its role, with a mark."""
+    draw = random.Random(1)
+    path = table(
+        writes,
+        60,
+        bilirubin_level=lambda row: round(0.3 + row * 0.113, 3),
+        dose=lambda row: round(draw.random() * 90, 4),
+        income=lambda row: 20_000 + 731 * row,
+        height=lambda row: 1400 + 11 * row,
+        party=lambda row: row % 7,
+    )
+    found = guesses(path)
+    assert {name: str(guess.role) for name, guess in found.items()} == {
+        "bilirubin_level": "sensitive",
+        "dose": "quasi",
+        "income": "sensitive",
+        "height": "quasi",
+        "party": "sensitive",
+    }
+    assert found["income"].caution is Caution.CHECK
+    assert found["height"].caution is Caution.DANGER
+
+
+def test_names_are_never_quasi_identifiers(writes: Writes) -> None:
+    """Names are known by the column's name, by half of it, and by titles and families in the values."""
+    first, last = ["Ann", "Bob", "Cy", "Dora", "Eve", "Finn", "Gus"], [f"{a}{b}son" for a in "BDFKLM" for b in "aeiou"]
+    path = table(
+        writes,
+        300,
+        surname=lambda row: last[row % 30],
+        first=lambda row: first[row % 7] + "ab"[row % 2],
+        last=lambda row: last[row % 30],
+        who=lambda row: f"{first[row % 7]} {last[row % 30]}",
+        passenger=lambda row: f"{last[row % 30]} Mr. {first[row % 7]} {'ABC'[row % 3]}.",
+        county=lambda row: f"{last[row % 30]} County",
+    )
+    assert roles(path) == dict.fromkeys(["surname", "first", "last", "who", "passenger"], "identifier") | {
+        "county": "quasi"
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "says"),
+    [
+        ("outcome_x", ["positive", "negative", "negative"], "results of a test"),
+        ("q7", ["Strongly agree", "agree", "Neutral", "disagree", "don't know"], "opinions"),
+        ("ergebnis", ["positiv", "negativ", "unklar"], "results of a test"),
+        ("frage", ["1 stimme zu", "2 stimme nicht zu", "9 keine Angabe"], "opinions"),
+        ("avis", ["d'accord", "pas d'accord"], "opinions"),
+        ("sentenza", ["condannato", "assolto"], "verdicts"),
+        ("disp", ["Convicted", "Acquitted", "Dismissed"], "verdicts"),
+        ("resultado_x", ["detectado", "no detectado"], "results of a test"),
+        ("uitkomst", ["levend", "overleden"], "life and death"),
+        ("c1", ["lung cancer", "type 2 diabetes", "hay fever", "Asthma"], "names of illnesses"),
+        ("relig", ["Catholic", "Protestant", "None", "Jewish"], "religions"),
+        ("tabac_x", ["fumeur", "non fumeur"], "smoking"),
+    ],
+)
+def test_secrets_are_known_by_their_values(writes: Writes, name: str, values: list[str], says: str) -> None:
+    """Health, justice and opinion are sensitive by what the values say, in seven languages, whatever the name is."""
+    path = table(writes, 90, **{name: lambda row: values[row % len(values)], "age": lambda row: row % 60})
+    found = guesses(path)[name]
+    assert str(found.role) == "sensitive"
+    assert says in found.reason or "the name says" in found.reason
+    assert found.caution
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("hand", ["left", "right"]),
+        ("severity", ["mild", "moderate", "severe"]),
+        ("paid", ["yes", "no"]),
+        ("colour", ["red", "green"]),
+    ],
+)
+def test_words_that_mean_something_else_are_left_alone(writes: Writes, name: str, values: list[str]) -> None:
+    """Left and right hands are no politics, and yes and no alone are no secret."""
+    path = table(writes, 90, **{name: lambda row: values[row % len(values)], "age": lambda row: row % 60})
+    assert roles(path)[name] == "quasi"
+
+
+@pytest.mark.parametrize("name", ["diabetes", "hypertension", "Bluthochdruck", "fumeur", "asma", "astma", "died"])
+def test_yes_and_no_of_an_illness_are_sensitive(writes: Writes, name: str) -> None:
+    """The name of an illness with yes and no, or 1 and 0, is sensitive."""
+    for answers in ("yn", "10"):
+        path = table(writes, 90, **{name: list(answers * 45).__getitem__, "age": lambda row: row % 60})
+        assert roles(path)[name] == "sensitive"
+
+
+def test_names_that_mislead(writes: Writes) -> None:
+    """A charge degree is no education, a clinic nobody's name; where values contradict a name, it is said."""
+    path = table(
+        writes,
+        240,
+        c_charge_degree=lambda row: ["F3", "M1", "F2"][row % 3],
+        clinic_name=lambda row: ["North", "South", "East", "West"][row % 4],
+        race=lambda row: row * 37 % 180,
+        sex=lambda row: row % 40,
+        cp=lambda row: row % 4,
+        age=lambda row: 1900 + row % 90,
+    )
+    found = guesses(path)
+    assert str(found["c_charge_degree"].role) == "sensitive"
+    assert "offence" in found["c_charge_degree"].reason
+    assert str(found["clinic_name"].role) == "quasi"
+    assert "clinic" in found["clinic_name"].reason
+    for name, what in {"race": "an ethnic origin", "sex": "a sex", "cp": "a postal code", "age": "an age"}.items():
+        assert found[name].reason.startswith(f"the name says {what}")
+        assert ", but " in found[name].reason
+        assert found[name].caution is Caution.CHECK
+
+
+def test_a_name_and_values_that_disagree_about_a_secret(writes: Writes) -> None:
+    """A column that is called like what others know and holds verdicts is sensitive, and marked as a danger."""
+    path = table(writes, 90, position=lambda row: ["guilty", "acquitted"][row % 2], age=lambda row: row % 60)
+    found = guesses(path)["position"]
+    assert (str(found.role), found.caution) == ("sensitive", Caution.DANGER)
+
+
+def test_a_date_of_death_is_generalized(writes: Writes) -> None:
+    """Others may know when somebody died; whether somebody died is about health."""
+    path = table(
+        writes,
+        60,
+        date_of_death=lambda row: f"2020-0{row % 9 + 1}-11",
+        death=lambda row: f"2020-0{row % 9 + 1}-12",
+        dead=lambda row: row % 2,
+    )
+    assert roles(path) == {"date_of_death": "quasi", "death": "quasi", "dead": "sensitive"}

@@ -40,7 +40,7 @@ def test_missing_values_are_found(writes: Writes) -> None:
         ("a,b,a\n1,2,3\n", "stand twice in the table: 'a'"),
         ("a,b\n", "no rows"),
         ("", "is empty"),
-        ("a,\n1,2\n", "one name is empty"),
+        (",\n1,2\n", "must name the columns"),
         ('a,b\n"1,2\n', "is not closed"),
         ("a,b\n1\n", "record 1 has 1 cells"),
     ],

@@ -25,10 +25,10 @@ def rows(folder: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO((folder / "public" / "table.csv").read_text(encoding="utf-8"))))
 
 
-def figure(release: OpenRelease, text: str, **how: str) -> tuple[float | None, float | None]:
+def figure(release: OpenRelease, text: str, **how: Any) -> tuple[float | None, float | None]:
     """The first figure of the first group."""
     value = next(iter(release.query(text, **how)[0].values.values()))
-    return value.estimate, value.standard_error
+    return value.estimate, value.spread
 
 
 @pytest.fixture(scope="module", params=["auto", "optimal"])
@@ -88,7 +88,7 @@ def test_groups_agree_with_conditions(release: OpenRelease) -> None:
         alone = release.query(f"select count(*), avg(age) where illness <> 'flu' and job = '{answer.group['job']}'")
         for name, value in answer.values.items():
             assert value.estimate == pytest.approx(alone[0].values[name].estimate)
-            assert value.standard_error == pytest.approx(alone[0].values[name].standard_error)
+            assert value.spread == pytest.approx(alone[0].values[name].spread)
 
 
 def test_both_forms_agree(release: OpenRelease) -> None:
@@ -101,7 +101,7 @@ def test_both_forms_agree(release: OpenRelease) -> None:
     assert "p0_0" in tied.sql
     for name, value in apart[0].values.items():
         assert value.estimate == pytest.approx(tied[0].values[name].estimate)
-        assert value.standard_error == pytest.approx(tied[0].values[name].standard_error)
+        assert value.spread == pytest.approx(tied[0].values[name].spread)
 
 
 def test_paper_counts_what_may_be_meant(visits: Path, release: OpenRelease) -> None:
@@ -277,5 +277,5 @@ def test_answers_as_data(release: OpenRelease) -> None:
     assert list(found) == ["form", "estimate", "columns", "answers"]
     assert found["columns"] == ["s"]
     assert found["answers"][0]["group"] == {"s": "f"}
-    assert list(found["answers"][0]["values"]["n"]) == ["estimate", "standard_error"]
+    assert list(found["answers"][0]["values"]["n"]) == ["estimate", "standard_error", "spread"]
     assert answers.as_json(explain=True)["sql"] == answers.sql

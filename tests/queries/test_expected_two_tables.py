@@ -15,7 +15,7 @@ Opens = Callable[..., OpenRelease]
 def figure(answers: Answers, name: str = "count(*)") -> tuple[float | None, float | None]:
     """The one figure of an answer without groups."""
     (answer,) = answers
-    return answer.values[name].estimate, answer.values[name].standard_error
+    return answer.values[name].estimate, answer.values[name].spread
 
 
 def by_group(answers: Answers, name: str = "count(*)") -> dict[tuple[Any, ...], float | None]:
@@ -134,7 +134,7 @@ def test_both_forms_agree(random_release: OpenRelease, figures: str, groups: Seq
         assert left.group == right.group
         for name, value in left.values.items():
             assert value.estimate == pytest.approx(right.values[name].estimate)
-            assert value.standard_error == pytest.approx(right.values[name].standard_error, abs=1e-6)
+            assert value.spread == pytest.approx(right.values[name].spread, abs=1e-6)
 
 
 def test_variance_of_a_large_class_is_that_of_random_pairings(random_release: OpenRelease) -> None:

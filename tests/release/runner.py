@@ -35,6 +35,7 @@ SIGNALS = {
 }
 FILES = [
     "private/audit.json",
+    "private/recoding.json",
     "private/report.html",
     "public/manifest.json",
     "public/summary.html",

@@ -21,6 +21,10 @@ illness = { role = "sensitive" }
 [[privacy]]
 model = "k-anonymity"
 k = 3
+[[privacy]]
+model = "distinct-l-diversity"
+column = "illness"
+l = 2
 [algorithm]
 name = "optimal"
 """

@@ -34,11 +34,12 @@ def _left(folder: Path) -> list[str]:
 
 
 def test_what_a_release_holds(people: Any, policy: dict[str, Any], saves: Saves) -> None:
-    """Two parts, five files, and nothing beside the folder; the private part is for its owner only."""
+    """Two parts, six files, and nothing beside the folder; the private part is for its owner only."""
     folder = saves(people, policy, "release")
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     assert files == [
         "private/audit.json",
+        "private/recoding.json",
         "private/report.html",
         "public/manifest.json",
         "public/summary.html",

@@ -20,6 +20,7 @@ IDENTITY_K = {"model": "identity-k-anonymity", "k": 2}
 CLOSE = {"model": "t-closeness", "column": "illness", "t": 1.0, "distance": "variational"}
 SHARE = {"model": "alpha-deassociation", "column": "illness", "alpha": 1.0}
 DISTINCT = {"model": "distinct-l-diversity", "column": "illness", "l": 2}
+UNLIMITED = "no requirement looks at"
 ALPHA_BETA = {"model": "identity-alpha-beta", "column": "illness", "alpha": 0.7, "beta": 0.8}
 
 
@@ -37,10 +38,10 @@ ONCE = visits("aBf", "bBh", "cBf", "dTf", "eTh", "fTh")
 
 
 def warned(table: Any, rules: Rules, *models: dict[str, Any], **tables: Any) -> list[str]:
-    """The warnings of a release."""
+    """The warnings of a release but for that of sensitive columns without a requirement, which has its own tests."""
     found: list[str] = sf.anonymize(table, rules(ROLES, privacy=list(models) or [K], **tables)).warnings
     assert "CANARY" not in "".join(found)
-    return found
+    return [sentence for sentence in found if not sentence.startswith(UNLIMITED)]
 
 
 @pytest.mark.parametrize("model", [K, DISTINCT], ids=["k", "l"])
@@ -110,15 +111,61 @@ def test_anatomy_is_told(rules: Rules) -> None:
 def test_identifiers_that_repeat_are_told(rules: Rules) -> None:
     """Without an individual column, an identifier that repeats is named with its rows per value, and no value is."""
     roles = ROLES | {"person": "identifier"}
-    (found,) = sf.anonymize(TWICE, rules(roles)).warnings
-    assert "'person' (rpi 1.2); rows are counted as if each were another person's" in found
+    found, _ = sf.anonymize(TWICE, rules(roles)).warnings
+    assert "'person' (1.2 rows for each value on average); rows are counted as if each were another person's" in found
     assert 'role = "individual" counts persons' in found
     assert "CANARY" not in found
-    assert sf.anonymize(ONCE, rules(roles)).warnings == []
+    assert [one for one in sf.anonymize(ONCE, rules(roles)).warnings if not one.startswith(UNLIMITED)] == []
 
 
-def test_they_go_to_standard_error_and_the_audit_alone(runs: Runs, tmp_path: Path) -> None:
-    """With --json standard output is one object without them; the public part says nothing of them."""
+def test_dates_and_measures_repeat_by_chance(rules: Rules) -> None:
+    """Dates of birth and decimal numbers are shared by strangers: where such identifiers repeat, nothing is said."""
+    table = pa.table(
+        {
+            "born": ["1980-01-02", "1980-01-02", "1975-12-31", "1990-06-07"],
+            "birth": ["2.1.1980", "2.1.1980", "31.12.1975", "7.6.1990"],
+            "time": ["1.5", "1.5", "2.25", "3"],
+            "town": ["B", "B", "T", "T"],
+        }
+    )
+    roles = dict.fromkeys(["born", "birth", "time"], "identifier") | {"town": "quasi"}
+    assert sf.anonymize(table, rules(roles)).warnings == []
+    dates = table.set_column(0, "born", table["born"].cast(pa.date32()))
+    assert sf.anonymize(dates, rules(roles)).warnings == []
+
+
+def test_a_sensitive_column_without_a_requirement_is_told(saves: Saves, rules: Rules) -> None:
+    """The number of rows whose value their class tells for certain stands in the warning, audit and report."""
+    alike = visits("aBf", "bBf", "cBf", "dTf", "eTh")
+    policy = rules(ROLES | {"person": "identifier"})
+    (found,) = sf.anonymize(alike, policy).warnings
+    assert found.startswith("no requirement looks at the sensitive column 'illness': 3 of 5 published rows stand")
+    assert "ask for distinct-l-diversity" in found
+    folder = saves(alike, policy)
+    assert json.loads((folder / "private" / "audit.json").read_text())["warnings"] == [found]
+    assert "3 of 5 published rows stand in classes of one value" in (folder / "private/report.html").read_text()
+
+
+def test_certain_rows_of_several_columns_are_counted_one_by_one(rules: Rules) -> None:
+    """Several columns without a requirement are one sentence, with the number of certain rows of each."""
+    table = pa.table({"town": list("BBTT"), "a": list("xxyy"), "b": list("xyxy"), "c": list("xxxy")})
+    roles = {"town": "quasi", "a": "sensitive", "b": "sensitive", "c": "sensitive"}
+    (found,) = sf.anonymize(table, rules(roles)).warnings
+    assert found.startswith("no requirement looks at 3 sensitive columns: 'a' (4), 'c' (2), 'b' (0); in brackets")
+    only = [{"model": "distinct-l-diversity", "column": "b", "l": 2}]
+    (found,) = sf.anonymize(table, rules(roles, privacy=only)).warnings
+    assert found.startswith("no requirement looks at 2 sensitive columns: 'a' (4), 'c' (2);")
+
+
+@pytest.mark.parametrize("model", [DISTINCT, CLOSE, SHARE], ids=["l", "t", "alpha"])
+def test_a_column_with_a_requirement_is_no_cause(rules: Rules, model: dict[str, Any]) -> None:
+    """Any requirement that looks at the column, however weak, ends the warning."""
+    found = sf.anonymize(ONCE, rules(ROLES, privacy=[model])).warnings
+    assert [sentence for sentence in found if sentence.startswith(UNLIMITED)] == []
+
+
+def test_they_go_to_standard_error_json_and_audit_alone(runs: Runs, tmp_path: Path) -> None:
+    """With --json they are a list of the one object as well; the public part says nothing of them."""
     lines = ["person,town,illness", "1,B,f", "1,T,h", "2,B,f", "3,B,h", "4,T,h", "5,T,f"]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "p.toml").write_text(
@@ -128,9 +175,9 @@ def test_they_go_to_standard_error_and_the_audit_alone(runs: Runs, tmp_path: Pat
     )
     outcome = runs("anonymize", "p.toml", "--json")
     said = [line.removeprefix("warning: ") for line in outcome.err.splitlines()]
-    assert len(said) == 2
+    assert len(said) == 3
     assert json.loads(outcome.out)["persons"]["linked"] == 1
-    assert "warning" not in outcome.out
+    assert json.loads(outcome.out)["warnings"] == said
     audit = json.loads((tmp_path / "release" / "private" / "audit.json").read_text())
     assert audit["warnings"] == said
     assert audit["persons"]["rpi"] == 1.2
@@ -141,9 +188,9 @@ def test_they_go_to_standard_error_and_the_audit_alone(runs: Runs, tmp_path: Pat
 
 def test_no_persons_no_figures(saves: Saves, rules: Rules, people: Any, roles: dict[str, Any]) -> None:
     """Where no column names persons, there is nothing about them, and nothing to warn of."""
-    release = sf.anonymize(people, rules(roles))
+    release = sf.anonymize(people, rules(roles, privacy=[DISTINCT]))
     assert (release.persons, release.warnings) == (None, [])
-    audit = json.loads((saves(people, rules(roles)) / "private" / "audit.json").read_text())
+    audit = json.loads((saves(people, rules(roles, privacy=[DISTINCT])) / "private" / "audit.json").read_text())
     assert audit["warnings"] == []
     assert "persons" not in audit
 

@@ -44,6 +44,7 @@ class _Text(HTMLParser):
         super().__init__()
         self.open: list[str] = []
         self.pieces: list[str] = []
+        self.goes_on = False
         self.feed(html)
         self.close()
         assert self.open == []
@@ -53,14 +54,17 @@ class _Text(HTMLParser):
         self.open.append(tag)
 
     def handle_startendtag(self, tag: str, _: Any) -> None:
-        pass
+        self.goes_on = tag == "wbr"  # a name that may be broken here, and is one word
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
+        if self.goes_on:
+            self.pieces[-1] += data
+        elif "style" not in self.open:
             self.pieces.append(data)
+        self.goes_on = False
 
 
 def _rows(last: str = "CANARY") -> dict[str, list[Any]]:
@@ -248,3 +252,45 @@ def test_hundreds_of_columns(rules: Rules) -> None:
     text = _Text(public_summary(manifest, {"table.csv": release.tables["table"].columns})).text
     assert "Not shown, so that the page has an end: c040 ," in text
     assert "30 columns more: see manifest.json." in text
+
+
+ABOUT = {
+    "title": "Visits <2024>",
+    "publisher": "The ward & its office",
+    "contact": "data@ward.example",
+    "purpose": "For teaching",
+}
+
+
+def test_title_publisher_contact_and_purpose(rules: Rules, saves: Saves) -> None:
+    """What the policy tells of a release stands in the manifest and, escaped, at the top of the page."""
+    rows = {name: cells[:40] for name, cells in _rows().items()}
+    folder = saves(pa.table(rows), rules(ROLES, k=4, publish=ABOUT))
+    assert json.loads((folder / "public" / "manifest.json").read_text())["about"] == ABOUT
+    text = _text(folder)
+    assert text.startswith("Visits <2024> Visits <2024> Published 20")
+    assert "by The ward & its office Purpose For teaching Contact data@ward.example" in text
+    assert sf.verify(folder).satisfied
+    without = saves(pa.table(rows), rules(ROLES, k=4))
+    assert "about" not in json.loads((without / "public" / "manifest.json").read_text())
+    assert _text(without).startswith("About this release About this release Published 20")
+
+
+@pytest.mark.parametrize("key", ["title", "publisher", "contact", "purpose"])
+def test_nothing_blank_is_told(rules: Rules, key: str) -> None:
+    """A blank text, one of pages, and what is no text are refused by the name of their key."""
+    for bad in (" ", "x" * 2001, 7):
+        with pytest.raises(sf.PolicyError, match=f"publish.{key}: must be (a )?text"):
+            prepare(pa.table(_rows()), rules(ROLES, publish={key: bad}))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_page_speaks_of_what_the_release_has(rules: Rules, saves: Saves, form: str) -> None:
+    """Without a column of persons there is no word of pseudonyms, and no key of the manifest stands in quotes."""
+    rows = {name: cells[:40] for name, cells in _rows().items()}
+    text = _text(saves(pa.table(rows), rules(ROLES, k=4, **FORMS[form])))
+    assert "pseudonym" not in text
+    assert "linked_k" not in text
+    assert not re.search(r"['“‘](promise|previous|covers|protects)['”’]", text)
+    persons = ROLES | {"ssn": "individual"}
+    assert "pseudonym" in _text(saves(pa.table(rows), rules(persons, k=4, **FORMS[form])))

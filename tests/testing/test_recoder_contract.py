@@ -18,7 +18,7 @@ from sfumato.testing.recoder_contract import check_cells
 
 pytestmark = pytest.mark.slow
 
-TABLES = 8
+TABLES = 5
 
 
 @pytest.mark.parametrize("algorithm", RECODERS)

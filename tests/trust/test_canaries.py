@@ -166,7 +166,7 @@ def test_trust_07_taxonomies_of_a_join_name_published_labels_only(
     (tmp_path / "q.csv").write_text("a,A,*\nb,A,*\nc,C,*\nCANARY,CANARYGROUP,*\n")
     ledger = Ledger.create(tmp_path / "ledger")
     rows = {"q": ["a", "b", "c"] * 10, "s": ["x", "y", "z"] * 10}
-    for name, more in (("first", {"q": [], "s": []}), ("second", {"q": ["CANARY"], "s": ["x"]})):
+    for name, more in (("first", {"q": [], "s": []}), ("second", {"q": ["CANARY", "a"], "s": ["x", "y"]})):
         table = {column: [*values, *more[column]] for column, values in rows.items()}
         lines = [",".join(table), *map(",".join, zip(*table.values(), strict=True))]
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")

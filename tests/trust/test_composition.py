@@ -13,6 +13,8 @@ from sfumato.errors import Infeasible
 from sfumato.ledger import Ledger, make_recorded_release
 from sfumato.policy import Policy, load
 
+pytestmark = pytest.mark.slow
+
 
 def policy(**tables: Any) -> Policy:
     """The hospital's policy with other tables."""

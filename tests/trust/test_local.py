@@ -177,7 +177,7 @@ def test_trust_07_canaries_are_in_no_byte(runs: Runs, tmp_path: Path, algorithm:
     assert (outcome.code, outcome.err) == (0, "")
     assert "CANARY" not in outcome.out
     found = {path: path.read_bytes() for path in (tmp_path / "release").rglob("*") if path.is_file()}
-    assert len(found) == 5
+    assert len(found) == 6
     shown = [path for path in found if path.parent.name == "public" or path.suffix == ".html"]
     assert [path for path in shown if b"CANARY" in found[path]] == []
     assert [path for path in found if b"CANARYid" in found[path]] == []

@@ -23,8 +23,8 @@ from pyarrow import parquet as pq
 import sfumato as sf
 from sfumato.core.memory import VARIABLE
 from sfumato.ledger import Ledger
+from sfumato.policy.policy_file import hierarchies_folder
 from sfumato.policy.toml_text import write_toml
-from sfumato.profile.proposal import hierarchies_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(280)]
 

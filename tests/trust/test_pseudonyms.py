@@ -295,7 +295,7 @@ def test_the_key_is_in_no_byte(runs: Runs, tmp_path: Path, key: Path, kind: str,
     outcome = runs("anonymize", "p.toml", "--out", "release", "--json")
     assert outcome.code == 0, outcome.err
     found = {**dict(bytes_of(tmp_path / "release")), "out": outcome.out.encode(), "err": outcome.err.encode()}
-    assert len(found) == (7 if form == "generalized" else 8)
+    assert len(found) == 8
     secret = key.read_bytes().strip()
     assert [(name, trace) for name, content in found.items() for trace in traces(secret) if trace in content] == []
     audit = json.loads((tmp_path / "release" / "private" / "audit.json").read_text())

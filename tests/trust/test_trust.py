@@ -198,7 +198,7 @@ def test_trust_07_canaries_are_in_no_byte(runs: Runs, tmp_path: Path, kind: str)
     assert outcome.code == 0
     assert "CANARY" not in outcome.out + outcome.err
     found = dict(_bytes(tmp_path / "release"))
-    assert len(found) == 5
+    assert len(found) == 6
     shown = [name for name in found if name.startswith("public") or name.endswith("report.html")]
     assert [name for name in shown if b"CANARY" in found[name]] == []
     assert [name for name in found if b"CANARYid" in found[name]] == []

@@ -228,5 +228,5 @@ def test_a_file_of_another_kind_is_refused(made: Any) -> None:
     release = made()
     release.table.rename(release.public / "table.xlsx")
     release.rewrite(table="table.xlsx", files={"table.xlsx": {"sha256": ""}})
-    with pytest.raises(NotVerified, match="it reads CSV and Parquet"):
+    with pytest.raises(NotVerified, match="it reads CSV, packed or not, and Parquet"):
         verify(release.folder)

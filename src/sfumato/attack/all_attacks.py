@@ -15,9 +15,10 @@ from sfumato.attack.homogeneity import Homogeneity, Skewness, gain_bounds, homog
 from sfumato.attack.known import KnownValuesResult, known_in_memory
 from sfumato.attack.link import LinkageResult, link_in_memory
 from sfumato.attack.minimality import MinimalityResult, minimality
-from sfumato.attack.result import AttackResult
+from sfumato.attack.result import AttackResult, display_results
 from sfumato.attack.sensitive_columns import SensitiveColumns, sensitive_columns_from_recoding
 from sfumato.errors import InputError
+from sfumato.page.display import Display, Shown
 from sfumato.publish.publication import Publication
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.reading.release_view import view_recoding
@@ -44,8 +45,8 @@ _PERSONS = 2_000
 """So many persons of the table are looked up for a report; `sfumato attack intersect` takes all."""
 
 
-@dataclass(frozen=True, eq=False)
-class Attacks:
+@dataclass(frozen=True, eq=False, repr=False)
+class Attacks(Shown):
     """What each attack found; the learner's only where two tables are published.
 
     `intersect` has the lines of the intersection with earlier releases.
@@ -72,6 +73,10 @@ class Attacks:
             *self.intersect,
         )
 
+    def display(self) -> Display:
+        """Show a line for each result."""
+        return replace(display_results(self.results), title="what adversaries can do, tried with little effort")
+
     def as_json(self) -> list[dict[str, Any]]:
         """For the audit."""
         return [result.as_json() for result in self.results]
@@ -95,7 +100,7 @@ def try_all_attacks(publication: Publication) -> Attacks:
         known_in_memory(encoded, publication.recoding, shown),
         homogeneity(told, promised),
         skewness(told, promised=gain_bounds(policy)),
-        minimality(*whole),
+        minimality(*whole, applied=publication.extension is not None),
         learner,
         (_not_tried(NOT_WRITTEN if _has_earlier(publication) else NO_EARLIER_RELEASE),),
     )

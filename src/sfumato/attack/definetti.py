@@ -26,7 +26,7 @@ from sfumato.attack.definetti_data import (
     look_up_truth,
     merge_rare_values,
 )
-from sfumato.attack.result import AttackResult
+from sfumato.attack.result import AttackResult, ShownAttack
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import Histogram
 from sfumato.core.segments import run_starts, sum_by_group
@@ -122,8 +122,8 @@ class DefinettiFigures:
     beyond_bound: LinesBeyondBound
 
 
-@dataclass(frozen=True)
-class DefinettiResult:
+@dataclass(frozen=True, repr=False)
+class DefinettiResult(ShownAttack):
     """The attack on each sensitive column of a release."""
 
     classes: int

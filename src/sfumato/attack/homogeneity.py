@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.attack.bound import Bound
-from sfumato.attack.result import AttackResult
+from sfumato.attack.result import AttackResult, ShownAttack
 from sfumato.attack.sensitive_columns import SensitiveColumn
-from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import Histogram
 from sfumato.core.segments import max_by_group, run_starts
 from sfumato.models import TCloseness
@@ -57,6 +57,10 @@ class ColumnHomogeneity:
     `entropy` are the l of the poorest class. `right` is the share of rows whose value is the most frequent of their
     class, `blind` the share that hold the most frequent of the table. `bound` is what the policy promises of the
     largest share: of these `protected` values, or of any.
+
+    `labels` says that the column is a quasi-identifier: its values are labels, and classes are formed by the others.
+    Then rows are `certain` whose class has one label alone that covers one value, `similar` whose class has one label
+    alone, and ``*`` is nothing that anybody learns.
     """
 
     rows: int
@@ -74,6 +78,7 @@ class ColumnHomogeneity:
     blind: float
     bound: float | None
     protected: tuple[str, ...] | None
+    labels: bool = False
 
     def result(self, column: str) -> AttackResult:
         """Summarize the attack on this column; a bound on some values alone bounds no guess."""
@@ -87,6 +92,9 @@ class ColumnHomogeneity:
             f"The most frequent value of the own class is right for {percent(self.right)} of the rows, the most "
             f"frequent value of the table for {percent(self.blind)}."
         )
+        if self.labels:
+            others = "The column is a quasi-identifier: classes are formed by the others, and values are labels."
+            return tuple(filter(None, (others, self._certain_rows(), self._one_label(), guess, self._largest_share())))
         return tuple(filter(None, (self._certain_rows(), self._similar_rows(), guess, self._largest_share())))
 
     def _certain_rows(self) -> str:
@@ -105,7 +113,14 @@ class ColumnHomogeneity:
         where = "stand in classes whose values all lie under one inner node of the hierarchy"
         return f"{amount(self.similar, self.rows)} {where}: their kind is certain."
 
+    def _one_label(self) -> str:
+        if not self.similar:
+            return "No class has one label alone."
+        return f"{amount(self.similar, self.rows)} stand in classes of one label, which tells what it covers."
+
     def _largest_share(self) -> str:
+        if self.labels and not self.largest_share:
+            return "No label of the column tells anything."
         share = f"The largest share of a class is {percent(self.largest_share)}, of {value(self.value)}"
         if self.bound is None:
             return f"{share}."
@@ -113,9 +128,9 @@ class ColumnHomogeneity:
         return f"{share}; the policy allows {percent(self.bound)}{of}."
 
 
-@dataclass(frozen=True)
-class Homogeneity:
-    """The homogeneity attack on each sensitive column."""
+@dataclass(frozen=True, repr=False)
+class Homogeneity(ShownAttack):
+    """The homogeneity attack, by column."""
 
     columns: Mapping[str, ColumnHomogeneity]
 
@@ -131,7 +146,8 @@ class Homogeneity:
 def homogeneity(told: Mapping[str, SensitiveColumn], bounds: Mapping[str, Bound] | None = None) -> Homogeneity:
     """Count how often the most frequent value of a class is right, and where it is certain.
 
-    `told` are the sensitive columns of a release, and `bounds` what its policy promises of them.
+    `told` are the sensitive columns of a release, or any of its columns (`read_attacked_columns`); `bounds` are what
+    its policy promises of them.
 
     >>> from sfumato.core.classes import EquivalenceClasses
     >>> classes = EquivalenceClasses.of([0, 0, 1, 1], illness=["flu", "flu", "HIV", "flu"])
@@ -149,6 +165,8 @@ def _attack_homogeneity(column: SensitiveColumn, bound: Bound | None) -> ColumnH
     rows, disclosure = int(sizes.sum()), measure_disclosure(bag, sizes)
     single = count_distinct_values(bag, len(sizes)) == 1  # bool[classes]
     published = np.bincount(bag.value, weights=bag.count, minlength=len(bag.domain.values))  # rows of each value
+    if column.covers is not None:
+        return _attack_labels(column, column.covers, disclosure, single)
     return ColumnHomogeneity(
         rows=rows,
         classes=len(sizes),
@@ -165,6 +183,43 @@ def _attack_homogeneity(column: SensitiveColumn, bound: Bound | None) -> ColumnH
         blind=float(published[bag.domain.totals.argmax()]) / rows,
         bound=None if bound is None else bound.share,
         protected=None if bound is None or bound.values is None else tuple(bound.values),
+    )
+
+
+def _attack_labels(
+    column: SensitiveColumn, covers: IntArray, disclosure: "Disclosure", single: BoolArray
+) -> ColumnHomogeneity:
+    """Count what is learnt of a quasi-identifier, whose values are labels; ``*`` covers everything and tells nothing.
+
+    covers: int[labels], the values that each may stand for, 0 for ``*``; single: bool[classes], of one label
+    telling:  the lines of the histogram whose label is not ``*``
+    """
+    bag, sizes, persons = column.bag, column.sizes, column.persons
+    rows = int(sizes.sum())
+    telling = np.flatnonzero(covers[bag.value] > 0)
+    class_of, value_of, counts = bag.class_of[telling], bag.value[telling], bag.count[telling]
+    share = counts / sizes[class_of]
+    certain = np.zeros(len(sizes), dtype=bool)
+    certain[class_of[single[class_of] & (covers[value_of] == 1)]] = True
+    published = np.bincount(value_of, weights=counts, minlength=1)
+    largest = int(share.argmax()) if len(share) else None
+    return ColumnHomogeneity(
+        rows=rows,
+        classes=len(sizes),
+        certain=int(sizes[certain].sum()),
+        certain_classes=int(certain.sum()),
+        persons=None if persons is None else len(np.unique(persons.value)),
+        certain_persons=None if persons is None else len(np.unique(persons.value[certain[persons.class_of]])),
+        similar=int(sizes[class_of[single[class_of]]].sum()),
+        largest_share=0.0 if largest is None else float(share[largest]),
+        value=None if largest is None else bag.domain.values[int(value_of[largest])],
+        distinct=int(disclosure.distinct.worst),
+        entropy=disclosure.entropy.worst,
+        right=float(max_by_group(class_of, counts, len(sizes)).sum()) / rows,
+        blind=float(published.max()) / rows,
+        bound=None,
+        protected=None,
+        labels=True,
     )
 
 
@@ -266,8 +321,8 @@ class ColumnSkewness:
         return gain, ratio, above, promise
 
 
-@dataclass(frozen=True)
-class Skewness:
+@dataclass(frozen=True, repr=False)
+class Skewness(ShownAttack):
     """The skewness attack on each sensitive column."""
 
     columns: Mapping[str, ColumnSkewness]

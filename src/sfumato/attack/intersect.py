@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.attack.result import AttackResult
+from sfumato.attack.result import AttackResult, ShownAttack
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.segments import run_starts
 from sfumato.errors import DataError, InputError, did_you_mean, listing, quote
@@ -110,8 +110,8 @@ class RemainingRows:
     alone: tuple[int | None, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class IntersectionResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class IntersectionResult(ShownAttack):
     """What several releases leave open when they are taken together.
 
     `left` has for each person, in the order of their rows, how many values of a column are left; -1 for those who match
@@ -184,6 +184,8 @@ def intersect(
     if len(releases) < 2:
         raise InputError("one release has nothing to be intersected with; name two or more about the same people")
     published = [read_release_lines(Path(release)) for release in releases]
+    names = [entry["name"] for release in published for entry in release.manifest.columns]
+    policy = policy and policy.for_table(list(dict.fromkeys(names)), whole=False)
     document = read_audited_policy(published[0].manifest) if policy is None else policy.document
     quasi = _quasi_identifiers(published, document, listed_only=policy is not None)
     promised = [release.k if policy is None else promised_k(_rules(policy)) for release in published]

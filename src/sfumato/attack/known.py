@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from sfumato.attack.result import AttackResult
+from sfumato.attack.result import AttackResult, ShownAttack
 from sfumato.core.arrays import IntArray, narrow_codes
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn, EncodedTable, encode_column
@@ -118,8 +118,8 @@ class SuccessSeries:
             yield f"{percent(last.none)} fit no row: theirs is not in it."
 
 
-@dataclass(frozen=True)
-class KnownValuesResult:
+@dataclass(frozen=True, repr=False)
+class KnownValuesResult(ShownAttack):
     """The attack on a table: its `rows`, how many `targets` were looked for, and success over B.
 
     `baseline` is the chance of picking the right row without knowing anything. `notes` say what was left out.
@@ -179,7 +179,7 @@ class KnownValuesResult:
 
 
 def known(  # noqa: PLR0913 - as many settings as the question has
-    data: str | Path,
+    data: Any,
     original: Any = None,
     *,
     policy: Policy | None = None,
@@ -190,9 +190,9 @@ def known(  # noqa: PLR0913 - as many settings as the question has
 ) -> KnownValuesResult:
     r"""Count how often B known values of a person lead to the person's row, for B from 1 to all, or to `most`.
 
-    `data` is a raw table, whose own rows are the targets; or a release, folder or file, whose targets are rows of the
-    `original` with their true values. Values are of the `columns` named, or of all that are published, by roles: those
-    of the release, or of the `policy` of a file.
+    `data` is a raw table, a path or a frame, whose own rows are the targets; or a release, folder or file, whose
+    targets are rows of the `original` with their true values. Values are of the `columns` named, or of all that are
+    published, by roles: those of the release, or of the `policy` of a file.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "items.csv"
@@ -205,7 +205,7 @@ def known(  # noqa: PLR0913 - as many settings as the question has
     twice = [name for name in columns if list(columns).count(name) > 1]
     if twice:
         raise InputError(f"column {quote(twice[0])} is named twice; name each column once")
-    path, effort = Path(data), effort or SearchEffort()
+    path, effort = Path(data) if isinstance(data, str) else data, effort or SearchEffort()
     names = list(columns) or published_columns(path, policy)
     shown = open_view(path, names, policy)
     if original is None:

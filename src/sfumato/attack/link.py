@@ -26,7 +26,7 @@ from sfumato.attack.record_linkage import (
     count_matches,
     find_likeliest_values,
 )
-from sfumato.attack.result import AttackResult
+from sfumato.attack.result import AttackResult, ShownAttack
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.encode import CodedColumn, EncodedTable, encode_column
 from sfumato.errors import InputError, did_you_mean, listing, quote
@@ -130,8 +130,8 @@ class ExposedPerson:
     values: Mapping[str, Mapping[str, PersonValue]]
 
 
-@dataclass(frozen=True, eq=False)
-class LinkageResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class LinkageResult(ShownAttack):
     """A release joined with an outside table.
 
     `records` of the release and `people` of the outside table, those that are `matched_people` and `matched_records`,
@@ -231,7 +231,7 @@ def _persons_match(count: int) -> str:
 
 
 def link(  # noqa: PLR0913 - as many settings as the question has
-    release: str | Path,
+    release: Any,
     known: Any,
     on: Sequence[str],
     *,
@@ -243,8 +243,8 @@ def link(  # noqa: PLR0913 - as many settings as the question has
 ) -> LinkageResult:
     r"""Join a release with an outside table on some columns, and say what that tells of the persons in the table.
 
-    `release` is a folder that anonymize wrote, its public part, or a file: raw, or published by anybody. Of a file the
-    hierarchies of the `policy` say what labels stand for; without one a label is a value and ``*`` stands for all.
+    `release` is a folder that anonymize wrote, its public part, or a file or frame: raw, or published by anybody, whose
+    labels are explained by the `policy`; without one a label is a value and ``*`` stands for all.
     `known` is the outside table, each row a person: a path or a frame. `sensitive` are the columns to learn of people,
     those of the release or of the policy if none is named. `name` is the column of the outside table that names people,
     and `most` how many of the most exposed are listed.
@@ -258,8 +258,9 @@ def link(  # noqa: PLR0913 - as many settings as the question has
     [('William', 1.0), ('Joy', 0.5), ('Sue', 0.5)]
     """
     _check_columns(on, sensitive)
-    path = Path(release)
+    path = Path(release) if isinstance(release, str) else release
     shown = open_view(path, [*on, *sensitive], policy)
+    policy = policy and policy.for_table([entry["name"] for entry in shown.manifest.columns], whole=False)
     learned, quasi = _columns_to_learn(shown, on, sensitive, policy), shown.with_role("quasi")
 
     # The outside table: the columns to join on, the sensitive ones that it has, and the names

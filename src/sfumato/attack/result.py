@@ -9,6 +9,21 @@ the terminal and the report alike; they say what an adversary can do, and never 
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sfumato.page.display import Display, FigureTable, Shown
+from sfumato.page.wording import percent
+
+
+class ShownAttack(Shown):
+    """What an attack found, which shows itself by its `results`: figures and sentences, and nobody by name."""
+
+    def results(self) -> "tuple[AttackResult, ...]":
+        """Reduce the findings to lines."""
+        raise NotImplementedError
+
+    def display(self) -> Display:
+        """Show the lines of all results, what they say, and what is assumed, each once."""
+        return display_results(self.results())
+
 
 @dataclass(frozen=True)
 class AttackResult:
@@ -35,3 +50,27 @@ class AttackResult:
     def as_json(self) -> dict[str, Any]:
         """Convert to the object that ``--json`` prints and the audit keeps."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        return display_results((self,)).as_html()
+
+
+def display_results(results: "tuple[AttackResult, ...]") -> Display:
+    """Show results side by side: how often the adversary is right, and somebody without the release.
+
+    >>> found = AttackResult("link", "They have a voter roll.", "persons tied to one row", 0.02, 0.0, says=("2 are.",))
+    >>> print(display_results((found,)).as_text())
+    attack link
+    what is counted          with the release  without  allowed
+    persons tied to one row  2.0%              0%       –
+    2 are.
+    They have a voter roll.
+    """
+    lines = [
+        [one.counts, *("–" if share is None else percent(share) for share in (one.success, one.baseline, one.bound))]
+        for one in results
+    ]
+    said = [sentence for one in results for sentence in one.says] + [one.assumes for one in results]
+    names = ", ".join(dict.fromkeys(one.attack for one in results))
+    head = ("what is counted", "with the release", "without", "allowed")
+    return Display(f"attack {names}", [FigureTable(head, lines)], list(dict.fromkeys(filter(None, said))))

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def anonymize(
     policy: Annotated[Path, typer.Argument(help="The policy file (TOML).")],
-    data: Annotated[Path | None, typer.Option(help="The table, in place of the policy's [data] source.")] = None,
+    data: Annotated[
+        str | None, typer.Option(help="The table, or a database URL, in place of the policy's [data] source.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("release"),
     algorithm: Annotated[str | None, typer.Option(help="In place of the policy's [algorithm] name.")] = None,
     engine: Annotated[str, typer.Option(help="What counts and verifies; this version has duckdb.")] = "duckdb",
@@ -42,15 +44,21 @@ def anonymize(
     from sfumato.publish.signing_key import check_signing_key_apart, choose_signing_key
     from sfumato.release import prepare
     from sfumato.release.folder import check_target
+    from sfumato.settled_policy import settle_columns
 
     keep_freed_memory()
     if engine != "duckdb":
         raise InputError(f"--engine {engine} is not in this version; use duckdb")
     rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed, sign=sign)
+    rules = settle_columns(rules, rules.source.path)
     check_key_apart(rules, out)
     key = choose_signing_key(rules, sign)  # before anything else, so that a bad one costs nobody a search
     check_signing_key_apart(key, rules, out, rules.source.path)
     check_target(out, force=force)  # a key in there has been named by now
+    if rules.publish.to is not None:
+        from sfumato.publish.database_tables import check_target_tables
+
+        check_target_tables(rules, force=force)
     if ledger is None and (population is not None or name is not None):
         raise InputError("--population and --name are for a ledger; give --ledger, or leave them out")
     with progress(rules.recoder, quiet=as_json) as bar:
@@ -93,15 +101,20 @@ def show_release(release: "Release", folder: Path, warnings: list[str], *, as_js
     from sfumato.cli.printing import console_of, findings_table, print_json, warn
 
     if as_json:
-        print_json(release_json(release, folder))
+        print_json(release_json(release, folder) | {"warnings": [*warnings, *release.mishaps]})
     else:
         console = console_of()
         console.print(findings_table(release.privacy))
         console.print(_cost_table(release))
+        if (together := release.verdict.together) is not None:
+            before = f"{together.rows - release.rows:,} rows before"
+            console.print(f"with the {before}, {together.rows:,} rows in {together.classes:,} classes keep the promise")
         console.print(f"verified by a second implementation from the written files in {folder}", soft_wrap=True)
         if release.signed_by:
             console.print(f"signed by {release.signed_by}", soft_wrap=True)
         console.print(f"publish  {folder / 'public'}", soft_wrap=True)
+        for database, table in _database_tables(release):
+            console.print(f"made     table {table} in {database}", soft_wrap=True)
         console.print(f"keep     {folder / 'private'} (open {folder / 'private' / 'report.html'})", soft_wrap=True)
     for sentence in (*warnings, *release.mishaps):
         warn(sentence)
@@ -129,32 +142,66 @@ def release_json(release: "Release", folder: Path) -> dict[str, Any]:
     if release.policy.publish.split:
         content["form"] = release.policy.publish.form
         content["ties"] = {name: asdict(tie) for name, tie in release.ties.items()}
+    if (extension := release.publication.extension) is not None:
+        content["extends"] = {"releases": len(extension.releases), "promise": extension.promise}
+        content["left_out"] = extension.left_out.as_json()
+        together = release.verdict.together
+        if together is not None:
+            found = {"rows": together.rows, "classes": together.classes}
+            content["together"] = found | {"privacy": [finding.as_json() for finding in together.privacy]}
     content["risk"] = release.risk.as_json()
     if release.persons:
         content["persons"] = release.persons.as_json()
     if release.signed_by:
         content["signed_by"] = release.signed_by
+    if release.policy.publish.to is not None:
+        content["to"] = [{"database": database, "table": table} for database, table in _database_tables(release)]
     return content | {"seconds": seconds | {"total": round(sum(seconds.values()), 4)}}
+
+
+def _database_tables(release: "Release") -> list[tuple[str, str]]:
+    """List the tables that the release was put into, each with the name of its database."""
+    target = release.policy.publish.to
+    return [] if target is None else [(target.url.name, target.table_name(file)) for file in release.tables]
 
 
 def _cost_table(release: "Release") -> "Table":
     from rich.table import Table
 
+    from sfumato.cli.printing import break_name, name_column
+    from sfumato.page.wording import plural
+
     utility = release.utility
-    table = Table("what it cost", "")
-    table.add_row("rows published", f"{release.rows:,} of {release.encoded.rows:,}")
+    table = Table(name_column("what it cost", [f"  {name}" for name in release.encoded.names]), "")
+    table.add_row("rows published", f"{release.rows:,} of {release.publication.input_rows:,}")
     table.add_row("classes", f"{len(release.recoding.classes):,}, {utility.average_class_size:,.1f} rows on average")
     if release.policy.publish.split:  # two tables lose no value, but which values belong together
         table.add_row("quasi-identifiers", "as they were")
         for name, tie in release.ties.items():
-            table.add_row(f"  {name}", f"told right for {tie.kept:.1%} of rows if dealt out at random within classes")
+            table.add_row(
+                break_name(f"  {name}"), f"told right for {tie.kept:.1%} of rows if dealt out at random within classes"
+            )
         return table
     table.add_row("information lost (NCP)", f"{utility.ncp:.1%}")
+    if utility.weighted_ncp is not None:
+        table.add_row("information lost (NCP), by weight", f"{utility.weighted_ncp:.1%}")
     table.add_row("distortion ratio", f"{utility.distortion_ratio:.1%}")
     for attribute in release.encoded.quasi:
         loss = utility.attributes[attribute.name]
-        labels = f"{loss.labels:,} labels, {loss.exact_cells / release.rows:.1%} of cells exact"
+        labels = f"{plural(loss.labels, 'label')}, {_share(loss.exact_cells / release.rows)} of cells exact"
         if release.levels is not None:
             labels = f"level {release.levels[attribute.name]} of {attribute.hierarchy.height}"
-        table.add_row(f"  {attribute.name}", f"{labels}, {loss.ncp:.1%} lost")
+        lost = f"{_share(loss.ncp)} lost"
+        if loss.labels == 1 and attribute.column.width > 1 and 0 < loss.ncp < 1:
+            lost = f"the same for all rows, so that it tells none apart; it covers {_share(loss.ncp)} of the domain"
+        table.add_row(break_name(f"  {attribute.name}"), f"{labels}, {lost}")
     return table
+
+
+def _share(share: float) -> str:
+    """Write a share to a tenth of a per cent; what is less than that, but not nothing, is said to be.
+
+    >>> _share(0.0), _share(0.0004), _share(0.125), _share(1.0)
+    ('0.0%', '<0.1%', '12.5%', '100.0%')
+    """
+    return "<0.1%" if 0 < share < 0.0005 else f"{share:.1%}"

@@ -24,7 +24,9 @@ def compare(
             "--set", help="A key and the values to try, as k=2,5,10 or algorithm.suppression=0,0.02; several times."
         ),
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="The table, in place of the policy's [data] source.")] = None,
+    data: Annotated[
+        str | None, typer.Option(help="The table, or a database URL, in place of the policy's [data] source.")
+    ] = None,
     risk: Annotated[str, typer.Option(help="The risk that front and knee go by: highest or average.")] = "highest",
     out: Annotated[
         Path | None,
@@ -144,8 +146,8 @@ def _show(comparison: "Comparison", folder: Path, chosen: "tuple[RunOutcome, Pat
     console.print(_line_table(comparison))
     for reason, lines in comparison.failures.items():
         console.print(f"no release: {', '.join(map(str, lines))}: {reason}", soft_wrap=True)
-    for front in comparison.fronts:
-        console.print(front.summary, soft_wrap=True)
+    for sentence in (*(front.summary for front in comparison.fronts), *comparison.notes.values()):
+        console.print(sentence, soft_wrap=True)
     console.print(f"open  {folder / 'compare.html'} (private: it tells of rows that are not published)", soft_wrap=True)
     if chosen is not None:
         _show_written(*chosen, as_json=False)
@@ -171,6 +173,7 @@ def _line_table(comparison: "Comparison") -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Column, Table
 
+    from sfumato.cli.printing import name_column
     from sfumato.compare.comparison import setting_text
 
     split = any(line.figures and line.figures.tie_lost is not None for line in comparison.outcomes)
@@ -178,7 +181,8 @@ def _line_table(comparison: "Comparison") -> "Table":
     figures = ("loss", "highest", "average", "out", "s")
     table = Table(
         "",
-        *[Column(name, overflow="fold") for name in ("algorithm", *names)],
+        name_column("algorithm", [line.algorithm for line in comparison.outcomes]),
+        *[name_column(name, []) for name in names],
         *[Column(name, justify="right") for name in figures],
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def dimensions(
     policy: Annotated[Path, typer.Argument(help="The policy file (TOML).")],
-    data: Annotated[Path | None, typer.Option(help="The table, in place of the policy's [data] source.")] = None,
+    data: Annotated[
+        str | None, typer.Option(help="The table, or a database URL, in place of the policy's [data] source.")
+    ] = None,
     k: Annotated[str | None, typer.Option(help="Values of k with commas, in place of the policy's.")] = None,
     algorithm: Annotated[str | None, typer.Option(help="In place of the policy's [algorithm] name.")] = None,
     order: Annotated[
@@ -81,14 +83,16 @@ def _show(measured: "Dimensions", written: Path | None, *, as_json: bool) -> Non
 def _level_table(measured: "Dimensions") -> "Table":
     from rich.table import Column, Table
 
+    from sfumato.cli.printing import break_name, name_column
     from sfumato.page.wording import percent
 
     heads = ("alone", "risk", "k", "loss", "cube", "dist.", "class", "s")
-    table = Table("", Column("added", overflow="fold"), *[Column(head, justify="right") for head in heads])
+    added = name_column("added", [level.column for level in measured.levels])
+    table = Table("", added, *[Column(head, justify="right") for head in heads])
     for level in measured.levels:
         raw = [percent(level.raw.unique_share), percent(level.raw.average)]
         for place, release in enumerate(level.releases):
-            first = [str(level.number), level.column, *raw] if place == 0 else [""] * 4
+            first = [str(level.number), break_name(level.column), *raw] if place == 0 else [""] * 4
             table.add_row(*first, *_cells(release))
     table.caption = "raw: rows alone in their class, average risk; released: loss, the share of each range that a "
     table.caption += "cube of k rows covers, distortion ratio, rows a class, seconds"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def init(
-    data: Annotated[Path, typer.Argument(help="The table.")],
+    data: Annotated[str, typer.Argument(help="The table: a file, a folder, a pattern, or a database URL.")],
     out: Annotated[
         Path, typer.Option(help="The policy file to write; its hierarchies go into a folder beside it.")
     ] = Path("policy.toml"),
@@ -20,21 +20,31 @@ def init(
         str | None,
         typer.Option(help="Roles and thresholds after hipaa-safe-harbor, ema-0070, cms, statistics-office or gdpr."),
     ] = None,
+    query: Annotated[str | None, typer.Option(help="What to read of a database: a SELECT.")] = None,
+    table: Annotated[str | None, typer.Option(help="The table of a database to read, in place of a query.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="The sheet of a workbook to read: the first if left out.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a policy that is there already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Look at a table and write a commented policy to start from."""
-    from sfumato.cli.printing import print_json
+    from sfumato.cli.printing import print_json, warn
+    from sfumato.policy.database_url import find_place
     from sfumato.profile import propose, write
     from sfumato.profile.write_proposal import check_destination
 
-    check_destination(out, force=force, source=data)
-    proposal = propose(data, preset, policy=out)
+    place = find_place(data)
+    check_destination(out, force=force, source=place if isinstance(place, Path) else None)
+    options = {"query": query, "table": table, "sheet": sheet}
+    proposal = propose(
+        data, preset, policy=out, chosen={key: text for key, text in options.items() if text is not None}
+    )
     files = write(proposal, out, force=force)
     if as_json:
         print_json({"policy": str(out), "files": [str(file) for file in files[1:]], **proposal.as_json()})
-        return
-    _show(proposal, files)
+    else:
+        _show(proposal, files)
+    for sentence in proposal.draft.profile.table.warnings:
+        warn(sentence)
 
 
 def _show(proposal: "Proposal", files: list[Path]) -> None:
@@ -56,19 +66,23 @@ def _show(proposal: "Proposal", files: list[Path]) -> None:
     beside = f" and {plural(len(files) - 1, 'hierarchy', 'hierarchies')} beside it" if len(files) > 1 else ""
     console.print(f"wrote    {files[0]}{beside}", soft_wrap=True)
     console.print(f"look at  {plural(proposal.decisions, 'decision')} marked 'check:' in it", soft_wrap=True)
+    for sentence in draft.sentences():
+        console.print(f"         {sentence}", soft_wrap=True, markup=False)
     console.print(f"next     sfumato anonymize {shlex.quote(str(files[0]))}", soft_wrap=True)
 
 
 def _column_table(proposal: "Proposal") -> "Table":
     from rich.table import Table
 
+    from sfumato.cli.printing import break_name
+
     table = Table("column", "type", "values", "missing", "role", "why")
     table.columns[2].justify = table.columns[3].justify = "right"
     table.columns[0].overflow = table.columns[5].overflow = "fold"
     table.columns[0].max_width = 22
     for column in proposal.draft.columns:
-        values, mark = column.facts.values, " (check)" if column.check else ""
+        values, mark = column.facts.values, f" ({column.caution.grade})" if column.caution else ""
         cells = (str(column.facts.kind), f"{values.distinct:,}", f"{values.missing:,}", column.entry["role"])
         name = "".join(letter if letter.isprintable() else "�" for letter in column.facts.name)
-        table.add_row(name, *cells, column.guess.short_reason + mark)
+        table.add_row(break_name(name, 22), *cells, column.guess.reason + mark)
     return table

@@ -30,6 +30,7 @@ COMMANDS = (
     "demo",
     "init",
     "anonymize",
+    "apply",
     "verify",
     "keys",
     "risk",
@@ -142,7 +143,7 @@ def _report_lost_output(code: int, arguments: Sequence[str], output: LenientOutp
     if output.error is None or isinstance(output.error, BrokenPipeError) or code:
         return code
     why = f"could not be printed on standard output ({output.error.strerror})"
-    if arguments and arguments[0] in {"anonymize", "demo"} and "--help" not in arguments:
+    if arguments and arguments[0] in {"anonymize", "apply", "demo"} and "--help" not in arguments:
         _print_sentence("warning", f"the release is out, but what it came to {why}; see its private/audit.json")
         return code
     return _print_error(f"the command did its work, but what it came to {why}; write to another place", 2)
@@ -151,6 +152,7 @@ def _report_lost_output(code: int, arguments: Sequence[str], output: LenientOutp
 def _run(arguments: list[str]) -> int:
     # The command that is asked for is enough, unless there may be none of that name, or all are to be listed.
     names = arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS
+    _stop_signals.clear()  # those of a command before, in the same process
     try:
         code = typer.main.get_command(build_app(names)).main(arguments, prog_name="sfumato", standalone_mode=False)
     except KeyboardInterrupt:

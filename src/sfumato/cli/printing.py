@@ -1,6 +1,7 @@
 """How commands print: to people, to programs, and while somebody waits."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -11,7 +12,7 @@ from rich.console import Console
 from sfumato.policy.options import CUTS, FULL_DOMAIN, LOCAL
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.table import Column, Table
 
 Progress = Callable[[int, int], None]
 
@@ -60,10 +61,13 @@ def findings_table(findings: Iterable[Mapping[str, Any]]) -> "Table":
     """Each requirement with what holds, as the verifier found it."""
     from rich.table import Table
 
+    from sfumato.page.wording import found_keys
+
     table = Table("promised", "required", "holds", "")
     for finding in findings:
         mark = "✓" if finding["satisfied"] else "✗"
-        table.add_row(finding["model"], _keys(finding["required"]), _keys(finding.get("achieved", {})), mark)
+        found = found_keys(finding["model"], finding.get("achieved", {}))
+        table.add_row(finding["model"], _keys(finding["required"]), found, mark)
     return table
 
 
@@ -71,3 +75,30 @@ def _keys(values: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{key} = {value:.4g}" if isinstance(value, float) else f"{key} = {value}" for key, value in values.items()
     )
+
+
+_LEAST_NAME, _NAME_END = 32, re.compile(r"(?<=[_./:-])|(?<=[a-z0-9])(?=[A-Z])|(?<=\s)")
+"""Names up to this long stay in one line; longer ones go on in the next behind a sign that ends a word."""
+
+
+def name_column(title: str, names: Iterable[str]) -> "Column":
+    """Head a table's column of names: it is as wide as they are, so that others give way and no name is broken."""
+    from rich.table import Column
+
+    lines = [line for name in (title, *names) for line in break_name(name).split("\n")]
+    return Column(break_name(title), min_width=min(max(map(len, lines)), _LEAST_NAME), overflow="fold")
+
+
+def break_name(name: str, width: int = _LEAST_NAME) -> str:
+    """Break a long name into lines between its words, and only a word that is longer than a line within it.
+
+    >>> print(break_name("days_between_screening_and_first_arrest"))
+    days_between_screening_and_
+    first_arrest
+    """
+    lines = [""]
+    for word in filter(None, _NAME_END.split(name)):
+        if lines[-1] and len(lines[-1]) + len(word) > width:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)

@@ -1,16 +1,17 @@
 """``sfumato query``: count, sum and average over a release; a line per group, each figure with its standard error."""
 
-from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.errors import quote
+
 if TYPE_CHECKING:
-    from sfumato.queries import Answers, Estimate
+    from sfumato.queries import Answers
 
 _MEANINGS = {
-    "expected": "expected values ± one standard error, all tables that fit the release being equally likely",
+    "expected": "expected values ± one standard error; on real tables two of them hold the truth nine times in ten",
     "paper": "the paper's estimate, where every line counts that may be meant",
 }
 
@@ -19,6 +20,9 @@ def query(
     release: Annotated[Path, typer.Argument(help="The release folder, or its public part.", metavar="RELEASE")],
     text: Annotated[str, typer.Argument(help="The query: SQL without FROM.", metavar="QUERY")],
     estimate: Annotated[str, typer.Option(help="expected, with standard errors; or paper.")] = "expected",
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Count rows, where the release has sampling weights, and not people.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Print the SQL that runs.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -26,7 +30,7 @@ def query(
     from sfumato.cli.printing import print_json
     from sfumato.queries import query as answer_query
 
-    answers = answer_query(release, text, estimate=estimate)
+    answers = answer_query(release, text, estimate=estimate, weighted=not rows)
     if as_json:
         print_json(answers.as_json(explain=explain))
     else:
@@ -37,7 +41,8 @@ def _print_answers(answers: "Answers", *, explain: bool) -> None:
     """Print a table for people, after the SQL where it is asked for."""
     from rich.table import Column, Table
 
-    from sfumato.cli.printing import console_of
+    from sfumato.cli.printing import console_of, name_column
+    from sfumato.queries.answers import format_estimate
 
     console = console_of()
     if explain:
@@ -46,33 +51,14 @@ def _print_answers(answers: "Answers", *, explain: bool) -> None:
         console.print("no group has a row that can meet the conditions", soft_wrap=True)
         return
     figures = [Column(name, justify="right") for name in answers[0].values]
-    table = Table(*(Column(name, overflow="fold") for name in answers.columns), *figures)
+    table = Table(*(name_column(name, []) for name in answers.columns), *figures)
     for answer in answers:
         group = ["NULL" if value is None else str(value) for value in answer.group.values()]
-        table.add_row(*group, *map(_format_estimate, answer.values.values()))
+        table.add_row(*group, *map(format_estimate, answer.values.values()))
     console.print(table)
     console.print(_MEANINGS[answers.estimate], soft_wrap=True)
-
-
-def _format_estimate(value: "Estimate") -> str:
-    """Write a figure with two digits of its error, or with five of its own at most where it is exact.
-
-    >>> from sfumato.queries import Estimate
-    >>> [_format_estimate(one) for one in (Estimate(1234.5678, 0.0567), Estimate(12.0, 0.0), Estimate(None, None))]
-    ['1,234.568 ± 0.057', '12', '-']
-    """
-    if value.estimate is None:
-        return "-"
-    digits = _count_digits(value.estimate, value.standard_error)
-    text = f"{value.estimate:,.{digits}f}"
-    if value.standard_error:
-        return f"{text} ± {value.standard_error:,.{digits}f}"
-    return text.rstrip("0").rstrip(".") if digits else text
-
-
-def _count_digits(value: float, error: float | None) -> int:
-    """Count the digits behind the point that are worth showing."""
-    if not error and value == round(value):
-        return 0
-    scale = error or abs(value) / 1000
-    return min(max(1 - floor(log10(scale)), 0), 12)
+    if any((one.standard_error or 0) > abs(one.estimate or 0) for answer in answers for one in answer.values.values()):
+        console.print("an error above its figure: the labels are too coarse to tell", soft_wrap=True)
+    if answers.weighted_by is not None:
+        by = f"rows count by their sampling weights in {quote(answers.weighted_by)}; the error of sampling is not in ±"
+        console.print(by, soft_wrap=True)

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.errors import InputError
+from sfumato.errors import InputError, quote
 from sfumato.page.wording import percent, plural
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from sfumato.risk import (
         Adversaries,
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         RiskOptions,
         TableRisk,
         Uniqueness,
+        WeightedSample,
     )
 
 _MOST_SETS = 8
@@ -27,7 +28,7 @@ _MOST_SETS = 8
 
 
 def risk(
-    data: Annotated[Path, typer.Argument(help="A raw or published table, or a release folder.")],
+    data: Annotated[str, typer.Argument(help="A raw or published table, a database URL, or a release folder.")],
     policy: Annotated[
         Path | None,
         typer.Option(help="A policy that says which columns are quasi-identifiers, and which names persons."),
@@ -35,6 +36,9 @@ def risk(
     quasi: Annotated[str | None, typer.Option(help="The quasi-identifiers, separated by commas.")] = None,
     individual: Annotated[
         str | None, typer.Option(help="With --quasi: the column that names persons, where one may have several rows.")
+    ] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="With --quasi: the column of sampling weights, where the table is a survey.")
     ] = None,
     k: Annotated[
         int | None, typer.Option(help="Persons that a group should have: the policy's k if left out, else 5.", min=1)
@@ -60,7 +64,7 @@ def risk(
     from sfumato.risk import RiskOptions
 
     options = RiskOptions(threshold, population, population_size, sampling_fraction, sets)
-    measured = _measure(data, policy, quasi, individual, k, options)
+    measured = _measure(data, policy, quasi, individual, weight, k, options)
     if as_json:
         print_json(measured.as_json())
     else:
@@ -68,28 +72,39 @@ def risk(
 
 
 def _measure(
-    data: Path, policy: Path | None, quasi: str | None, individual: str | None, k: int | None, options: "RiskOptions"
+    data: str,
+    policy: Path | None,
+    quasi: str | None,
+    individual: str | None,
+    weight: str | None,
+    k: int | None,
+    options: "RiskOptions",
 ) -> "TableRisk":
     """Measure a release by its folder, or a table by a policy or by the names of its columns."""
+    from sfumato.policy.database_url import find_place
+    from sfumato.reading.release_reader import find_release_folder
     from sfumato.risk import risk_by_columns, risk_by_policy, risk_by_release
 
-    if data.is_dir():
-        if policy or quasi or individual:
+    place = find_place(data)
+    if isinstance(place, Path) and find_release_folder(place) == place:
+        if policy or quasi or individual or weight:
             raise InputError(
-                "a release folder names its quasi-identifiers and persons itself; leave --policy, --quasi and "
-                "--individual out, or name a table of its public part"
+                "a release folder names its quasi-identifiers and persons itself; leave --policy, --quasi, "
+                "--individual and --weight out, or name a table of its public part"
             )
-        return risk_by_release(data, k=k, asked=options)
+        return risk_by_release(place, k=k, asked=options)
     if (policy is None) == (quasi is None):
         raise InputError("give either --policy or --quasi a,b,c; only a release folder needs neither")
     if policy is not None:
         if individual is not None:
             raise InputError("--individual goes with --quasi; a policy names its individual column itself")
+        if weight is not None:
+            raise InputError("--weight goes with --quasi; a policy gives its column of weights the role weight")
         from sfumato.policy import load
 
-        return risk_by_policy(data, load(policy), k=k, asked=options)
+        return risk_by_policy(place, load(policy), k=k, asked=options)
     names = [name.strip() for name in str(quasi).split(",") if name.strip()]
-    return risk_by_columns(data, names, individual=individual, k=k, asked=options)
+    return risk_by_columns(place, names, individual=individual, weight=weight, k=k, asked=options)
 
 
 def _print(measured: "TableRisk") -> None:
@@ -100,6 +115,8 @@ def _print(measured: "TableRisk") -> None:
     console.print(_adversary_table(measured.adversaries))
     for sentence in _assumptions(measured.adversaries):
         console.print(sentence, soft_wrap=True)
+    if measured.weights:
+        console.print(_describe_weights(measured.weights), soft_wrap=True)
     if measured.persons:
         console.print(_person_table(measured.persons, measured.by))
     if measured.population:
@@ -127,11 +144,12 @@ def _adversary_table(adversaries: "Adversaries") -> "Table":
 
 def _assumptions(adversaries: "Adversaries") -> tuple[str, ...]:
     """Say what each of the three is assumed to know."""
-    from sfumato.risk.adversaries import ESTIMATED, TABLE
+    from sfumato.risk.adversaries import ESTIMATED, TABLE, WEIGHTED
 
     where = {
         TABLE: "looks persons up in the population table",
         ESTIMATED: "looks persons up among the whole population, whose size is known and whose classes are estimated",
+        WEIGHTED: "looks persons up among the whole population, of which sampling weights say how many each row is",
     }.get(adversaries.basis, "looks persons up in a list of all; no population was given, so the table stands for it")
     return (
         "All three know the quasi-identifiers of persons exactly.",
@@ -139,6 +157,14 @@ def _assumptions(adversaries: "Adversaries") -> tuple[str, ...]:
         f"The journalist wants to find anybody, and {where}.",
         "The marketer ties every row to somebody there; the average is the share that is right.",
     )
+
+
+def _describe_weights(weights: "WeightedSample") -> str:
+    """Say how many people the sampling weights stand for, and whether they were used."""
+    stand = f"The weights in {quote(weights.column)} add up to {weights.people:,.0f} people"
+    if weights.used:
+        return f"{stand}; the journalist's chance is the individual risk of Benedetti and Franconi."
+    return f"{stand}; they were not used, since the population was given."
 
 
 def _person_table(persons: "PersonRisk", by: str) -> "Table":
@@ -199,19 +225,22 @@ def _missing_value_table(nulls: "MissingValueRisk") -> "Table":
 
 def _column_set_tables(sets: "ColumnSets") -> tuple["Table", "Table | str"]:
     """Show the sets that tell rows apart best, and those that are the first to find somebody."""
+    from sfumato.cli.printing import break_name, name_column
+
     every = f"{plural(len(sets.sets), 'set')} of up to {plural(sets.largest, 'column')}"
     if len(sets.among) < sum(len(each.columns) == 1 for each in sets.sets):
         few = f"{len(sets.among)} columns that separate most, since there are too many of all"
         every += f", larger ones of the {few}"
-    best = _table("columns together", "distinction", "separation")
+    names = [name for each in (*sets.sets[:_MOST_SETS], *sets.minimal[:_MOST_SETS]) for name in each.columns]
+    best = _table(name_column("columns together", names), "distinction", "separation")
     best.caption = f"{every}; distinction: different values by rows, separation: pairs of rows that differ"
     for each in sets.sets[:_MOST_SETS]:
-        best.add_row(", ".join(each.columns), percent(each.distinction), percent(each.separation))
+        best.add_row(", ".join(map(break_name, each.columns)), percent(each.distinction), percent(each.separation))
     if not sets.minimal:
         return best, f"No set of up to {plural(sets.largest, 'column')} finds anybody."
-    first = _table("columns that find somebody", "finds", "first")
+    first = _table(name_column("columns that find somebody", names), "finds", "first")
     for each in sets.minimal[:_MOST_SETS]:
-        first.add_row(", ".join(each.columns), f"{each.finds:,}", f"{each.first:,}")
+        first.add_row(", ".join(map(break_name, each.columns)), f"{each.finds:,}", f"{each.first:,}")
     more = len(sets.minimal) - _MOST_SETS
     others = f"{plural(more, 'more set does', 'more sets do')}; " if more > 0 else ""
     by_any = plural(sets.found, sets.counts.removesuffix("s"))
@@ -219,7 +248,7 @@ def _column_set_tables(sets: "ColumnSets") -> tuple["Table", "Table | str"]:
     return best, first
 
 
-def _table(*headers: str) -> "Table":
+def _table(*headers: "str | Column") -> "Table":
     from rich.table import Table
 
     return Table(*headers)

@@ -5,20 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.errors import InputError
-
 if TYPE_CHECKING:
     from rich.table import Table
 
     from sfumato.utility import Utility
     from sfumato.utility.query_error import QueryErrors
 
-_QUERIES, _DIMENSIONS, _SELECTIVITY, _SEED = 100, 4, 0.05, 1
-
 
 def utility(
     release: Annotated[Path, typer.Argument(help="The release folder.", metavar="RELEASE")],
-    original: Annotated[Path, typer.Option(help="The table that the release was made from.")],
+    original: Annotated[str, typer.Option(help="The table that the release was made from.")],
     policy: Annotated[Path | None, typer.Option(help="Its policy, where it has moved since.")] = None,
     queries: Annotated[
         int | None, typer.Option(help="Measure the error of so many random COUNT queries: 100; 0 for none.")
@@ -36,48 +32,41 @@ def utility(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Measure what a publication cost, from the published files and the original table."""
-    from sfumato.cli.complete_release import open_complete_release
+    from sfumato.api.commands import utility as measure
     from sfumato.cli.printing import print_json, progress
-    from sfumato.utility.query_error import Workload
-    from sfumato.utility.release_comparison import ReleaseComparison, queried_column
 
-    settings = {"dimensions": dimensions, "selectivity": selectivity, "seed": seed, "sensitive": sensitive}
-    options = {name: value for name, value in settings.items() if value is not None}
-    if queries == 0 and options:
-        first = next(iter(options))
-        raise InputError(f"--{first} says how queries are drawn, and --queries 0 asks for none; leave one of them out")
-    folder = open_complete_release(release, policy)
-    workload = column = errors = None
-    # where no column is sensitive there is nothing to ask, unless somebody does
-    if queries != 0 and (queries is not None or options or folder.policy.sensitive):
-        workload = Workload(
-            _QUERIES if queries is None else queries,
-            min(_DIMENSIONS, len(folder.policy.quasi)) if dimensions is None else dimensions,
-            _SELECTIVITY if selectivity is None else selectivity,
-            _SEED if seed is None else seed,
-        )
-        column = queried_column(folder.policy, sensitive)
-    comparison = ReleaseComparison.read(folder.public, folder.manifest, original, policy=folder.policy)
-    losses = comparison.utility()
     with progress("queries", quiet=as_json, verb="asking") as bar:
-        if workload:
-            errors = comparison.queries(workload, column, progress=bar)
+        found = measure(
+            release,
+            original,
+            policy=policy,
+            queries=queries,
+            dimensions=dimensions,
+            selectivity=selectivity,
+            sensitive=sensitive,
+            seed=seed,
+            progress=bar,
+        )
     if as_json:
-        print_json(losses.as_json() | ({} if errors is None else {"queries": errors.as_json()}))
+        print_json(found.as_json())
     else:
-        _print_utility(losses, errors)
+        _print_utility(found.losses, found.queries)
 
 
 def _print_utility(losses: "Utility", errors: "QueryErrors | None") -> None:
     """Print what a publication cost, in total and per column, and the errors of queries, where there are any."""
     from rich.table import Table
 
-    from sfumato.cli.printing import console_of
+    from sfumato.cli.printing import break_name, console_of, name_column
 
-    table = Table("lost", "NCP", "levels", "entropy", "labels", "cells exact", "cells suppressed")
+    table = Table(
+        name_column("lost", losses.attributes), "NCP", "levels", "entropy", "labels", "cells exact", "cells suppressed"
+    )
     for name, part in losses.attributes.items():
         shares = [f"{x:.1%}" for x in (part.ncp, part.distortion, part.entropy)]
-        table.add_row(name, *shares, *(f"{x:,}" for x in (part.labels, part.exact_cells, part.suppressed_cells)))
+        table.add_row(
+            break_name(name), *shares, *(f"{x:,}" for x in (part.labels, part.exact_cells, part.suppressed_cells))
+        )
     totals = [f"{x:.1%}" for x in (losses.ncp, losses.distortion_ratio, losses.entropy)]
     exact = sum(part.exact_cells for part in losses.attributes.values())
     table.add_row("in total", *totals, "", f"{exact:,}", f"{losses.suppressed_cells:,}")

@@ -20,6 +20,10 @@ def verify(
         list[str] | None,
         typer.Option(help="The table of an earlier release, if it is not where it was.", metavar="NAME=FILE"),
     ] = None,
+    base: Annotated[
+        list[Path] | None,
+        typer.Option(help="A release that this one adds rows to, if it is not where it was.", metavar="DIR"),
+    ] = None,
     signed_by: Annotated[
         Path | None,
         typer.Option(help="Refuse what the owner of this public key has not signed.", metavar="PUBLIC"),
@@ -34,9 +38,12 @@ def verify(
         from sfumato.policy import load
         from sfumato.release.verification import asked_by_policy
 
-        asked = asked_by_policy(rules := load(policy))
+        rules = load(policy)
+        if rules.patterns:
+            rules = rules.for_table(published_names(folder), whole=False)
+        asked = asked_by_policy(rules)
         check_earlier(folder, rules)
-    verdict = check(folder, asked=asked, previous=files, signed_by=signed_by)
+    verdict = check(folder, asked=asked, previous=files, signed_by=signed_by, bases=base or ())
     show_verdict(verdict, as_json=as_json)
     raise typer.Exit(0 if verdict.satisfied else 1)
 
@@ -56,8 +63,20 @@ def show_verdict(verdict: "Verdict", *, as_json: bool) -> None:
         signed = f"signed by the key {verdict.signature.fingerprint}"
         unchecked = "which was not held against a key that you trust; --signed-by does that"
         console.print(f"{signed}, {'as asked' if verdict.signature.trusted else unchecked}", soft_wrap=True)
+    if verdict.together is not None:
+        united = f"{verdict.together.rows:,} rows in {verdict.together.classes:,} classes"
+        console.print(f"together with the releases that it extends: {united}", soft_wrap=True)
+    for note in verdict.notes:
+        console.print(note, soft_wrap=True)
     word = "holds" if verdict.satisfied else "does not hold"
     console.print(f"{verdict.rows:,} rows in {verdict.classes:,} classes: the release {word}")
+
+
+def published_names(folder: Path) -> list[str]:
+    """The columns that the manifest of a release names, for a policy that has patterns."""
+    from sfumato.reading.release_reader import read_manifest
+
+    return [entry["name"] for entry in read_manifest(folder).columns]
 
 
 def check_earlier(folder: Path, policy: "Policy") -> None:

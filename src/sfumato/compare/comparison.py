@@ -17,9 +17,12 @@ from sfumato.compare.pareto_front import front, knee
 from sfumato.compare.settings import RunConfiguration, find_settings, plan_runs
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import InputError, PolicyError, SfumatoError, is_lack_of_memory, quote
+from sfumato.page.display import Display, FigureTable, Shown
+from sfumato.page.wording import percent
 from sfumato.policy import Policy, load
 from sfumato.release import prepare
 from sfumato.release.pipeline import Progress
+from sfumato.settled_policy import settle_policy
 from sfumato.split import Tie
 from sfumato.table import Table, from_frame, read_table
 
@@ -138,8 +141,8 @@ class ParetoFront:
         return f"There is no knee, since {why}: {ends}; the choice is yours."
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """What was run of what was planned; `risk` is the figure that the fronts go by, ``highest`` or ``average``.
 
     `stopped` says that somebody stopped it; `read` are the seconds for reading and encoding, once for all lines.
@@ -152,6 +155,23 @@ class Comparison:
     risk: str = "highest"
     read: float = 0.0
     stopped: bool = False
+
+    def display(self) -> Display:
+        """Show a line for each run, those on the front and at its knee marked, and what could not be met."""
+        on_front = {line.number for front in self.fronts for line in front.lines}
+        knees = {front.knee for front in self.fronts}
+        lines = []
+        for line in self.outcomes:
+            mark = "◆" if line.number in knees else "•" if line.number in on_front else ""
+            figures = line.figures
+            cells = ["–"] * 3 if figures is None else [percent(figures.loss), percent(figures.highest)]
+            cells += [] if figures is None else [f"{figures.total:.2f}"]
+            lines.append([f"{line.number}{mark}", line.algorithm, line.settings_text, *cells])
+        head = ("line", "algorithm", "settings", "loss", "highest risk", "seconds")
+        failed = [f"no release: {', '.join(map(str, few))}: {reason}" for reason, few in self.failures.items()]
+        said = [*(front.summary for front in self.fronts), *failed]
+        title = f"comparison of {len(self.outcomes)} of {self.planned} lines over {self.rows:,} rows"
+        return Display(title, [FigureTable(head, lines)], said)
 
     @cached_property
     def fronts(self) -> tuple[ParetoFront, ...]:
@@ -167,6 +187,32 @@ class Comparison:
             number = None if bend is None else lines[places[bend]].number
             fronts.append(ParetoFront(measure, self.risk, tuple(lines[place] for place in places), number))
         return tuple(fronts)
+
+    @cached_property
+    def overtaken(self) -> dict[int, int]:
+        """The lines that another of the same algorithm beats although more is asked of it, by their numbers.
+
+        What the other found meets the requirements of the line as well, with less loss: the search did not find it
+        where more was allowed. Such a line says more of the search than of its settings.
+        """
+        overtaken = {}
+        for line in self.measured:
+            better = [other for other in self.measured if other.algorithm == line.algorithm and _overtakes(other, line)]
+            if better:
+                overtaken[line.number] = min(better, key=lambda other: other.point(self.risk)).number
+        return overtaken
+
+    @property
+    def notes(self) -> dict[int, str]:
+        """What is to be known of lines that a stricter line overtakes, by their numbers, a sentence each."""
+        by_number = {line.number: line for line in self.outcomes}
+        return {
+            number: f"Line {number} loses more than line {other}, which asks for more and whose release meets the "
+            f"requirements of line {number} as well: {by_number[number].algorithm} takes one best step after "
+            "the other, and where more steps are allowed, early ones can block better ones; take line "
+            f"{other} in its place, or another algorithm."
+            for number, other in self.overtaken.items()
+        }
 
     @property
     def measured(self) -> tuple[RunOutcome, ...]:
@@ -212,7 +258,11 @@ class Comparison:
             "stopped": self.stopped,
             "risk": self.risk,
             "seconds": {"read": round(self.read, 4)},
-            "lines": [line.as_json() for line in self.outcomes],
+            "lines": [
+                line.as_json()
+                | ({"overtaken_by": self.overtaken[line.number]} if line.number in self.overtaken else {})
+                for line in self.outcomes
+            ],
             "fronts": [
                 {
                     "measure": front.measure,
@@ -223,6 +273,44 @@ class Comparison:
                 for front in self.fronts
             ],
         }
+
+
+_MORE_IS_STRICTER = {"k": True, "l": True, "linked_k": True, "alpha": False, "beta": False, "t": False, "c": False}
+"""Keys of models that are bounds: whether a larger figure meets a smaller bound, or the other way round."""
+_NOTICED = 0.001
+"""Losses that differ by less are the same."""
+
+
+def _overtakes(other: RunOutcome, line: RunOutcome) -> bool:
+    """Whether what was found for another line meets the requirements of a line, and loses less."""
+    theirs, own = other.figures, line.figures
+    if theirs is None or own is None or theirs.measure != own.measure or theirs.loss > own.loss - _NOTICED:
+        return False
+    if theirs.suppressed > own.suppressed or len(theirs.privacy) != len(own.privacy):
+        return False
+    return all(_meets(found, asked) for found, asked in zip(theirs.privacy, own.privacy, strict=True))
+
+
+def _meets(found: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Whether what holds of one release is what is asked of another, by the same model.
+
+    >>> k = {"model": "k-anonymity", "required": {"k": 20}, "achieved": {"k": 22}}
+    >>> _meets(k, {**k, "required": {"k": 5}}), _meets(k, {**k, "required": {"k": 25}})
+    (True, False)
+    """
+    achieved, required = found["achieved"], asked["required"]
+    if found["model"] != asked["model"] or found["required"].keys() != required.keys():
+        return False
+    for key, bound in required.items():
+        if key not in _MORE_IS_STRICTER or key not in achieved:
+            if found["required"][key] != bound:  # such as the column, or the values that are protected
+                return False
+        elif key == "c":  # which has to be above what is found
+            if not achieved[key] < bound:
+                return False
+        elif not (achieved[key] >= bound if _MORE_IS_STRICTER[key] else achieved[key] <= bound):
+            return False
+    return True
 
 
 def compare(  # noqa: PLR0913 - as many as there are things to vary, by keyword
@@ -252,6 +340,7 @@ def compare(  # noqa: PLR0913 - as many as there are things to vary, by keyword
     if risk not in _RISKS:
         raise InputError(f"the risk {quote(risk)} is not measured; choose {' or '.join(_RISKS)}")
     rules = load(policy).replace(source=data if isinstance(data, str | Path) else None, seed=seed)
+    rules = settle_policy(rules, rules.source.place if data is None or isinstance(data, str | Path) else data)
     runs = plan_runs(rules, algorithms, find_settings(rules, settings or {}))
     if all(run.policy is None for run in runs):
         raise PolicyError(f"no line of the comparison is a policy: {runs[0].reason}")
@@ -294,10 +383,10 @@ class EncodingCache:
         start = time.perf_counter()
         if data is not None and not isinstance(data, str | Path):
             table = from_frame(data, policy)
-        elif policy.source.path is None:
+        elif policy.source.place is None:
             raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
-        else:  # without its file: neither its hash nor its identifiers are of interest here
-            table = replace(read_table(policy.source.path, policy), path=None)
+        else:  # without its place: neither its hash nor its identifiers are of interest here
+            table = replace(read_table(policy.source.place, policy), place=None)
         cache = cls(table, 0.0)
         cache.encoded(policy)
         return replace(cache, seconds=time.perf_counter() - start)

@@ -16,7 +16,8 @@ from sfumato.core.regular_file import read_regular_file
 from sfumato.errors import InputError, UnreadableFile
 from sfumato.page.charts import ChartAxis, Series, scatter
 from sfumato.page.html import Markup, document, facts, join, note, paragraph, section, table, tag
-from sfumato.page.wording import keys, percent, plural
+from sfumato.page.wording import found_keys, percent, plural
+from sfumato.policy.database_url import find_place, is_url
 from sfumato.policy.options import CUTS, FULL_DOMAIN, LOCAL
 from sfumato.policy.policy import read_policy_file
 
@@ -60,18 +61,18 @@ def check_comparison_folder(folder: Path, *, force: bool) -> None:
     check_folder(folder, (_PAGE, _FIGURES), force=force)
 
 
-def save_comparison(comparison: Comparison, folder: Path, policy: Path, data: Path | None) -> None:
+def save_comparison(comparison: Comparison, folder: Path, policy: Path, data: str | Path | None) -> None:
     """Write page and figures; with the policy's hash, so that a line is not chosen for another policy later."""
     content = comparison.as_json() | {
         "policy_sha256": _sha256(policy),
-        "data": None if data is None else str(data.resolve()),
+        "data": None if data is None else _absolute(data),
     }
     figures = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     write_folder(folder, {_PAGE: comparison_page(comparison), _FIGURES: figures})
 
 
-def read_line(folder: Path, number: int | None, policy: Path) -> tuple[RunOutcome, Path | None]:
-    """Read a line of a comparison, and the path of its table where that is not the policy's own.
+def read_line(folder: Path, number: int | None, policy: Path) -> tuple[RunOutcome, str | None]:
+    """Read a line of a comparison, and the place of its table where that is not the policy's own.
 
     Without a number it is the line that the comparison suggests.
     """
@@ -83,10 +84,17 @@ def read_line(folder: Path, number: int | None, policy: Path) -> tuple[RunOutcom
     try:
         if content["policy_sha256"] != _sha256(policy):
             raise InputError(f"{policy} is not the policy of {folder}, or has changed since; compare again")
-        data = None if content["data"] is None else Path(os.path.relpath(content["data"]))
+        stated = content["data"]
+        data = stated if stated is None or is_url(stated) else os.path.relpath(stated)
         return _find_line(content, _suggestion(content) if number is None else number), data
     except (KeyError, TypeError, AttributeError, IndexError):
         raise InputError(f"{path} is not a comparison; name the folder that compare wrote") from None
+
+
+def _absolute(data: str | Path) -> str:
+    """Write where a table is, from wherever it is asked: the whole path, or the URL of a server."""
+    place = find_place(data)
+    return str(place.resolve()) if isinstance(place, Path) else place.text
 
 
 def _suggestion(content: Mapping[str, Any]) -> int:
@@ -149,6 +157,7 @@ def _front_section(front: ParetoFront, comparison: Comparison) -> Markup:
         paragraph(front.summary),
         draw(ChartAxis(loss, percent=True), risk, points, f"{loss} against {risk}"),
         note(f"Numbers are those of the lines below; the front is {numbers}. Down and to the left is better.{ring}"),
+        *[paragraph(sentence) for number, sentence in comparison.notes.items() if number in points],
         tag("h3", "Against time"),
         draw(ChartAxis("seconds", log=True), loss, losses, f"{loss} against seconds"),
         draw(ChartAxis("seconds", log=True), risk, risks, f"{risk} against seconds"),
@@ -192,7 +201,10 @@ def _line_sections(comparison: Comparison) -> Iterator[Markup]:
     achieved: list[tuple[object, object]] = [
         (
             f"line {line.number}",
-            "; ".join(f"{finding['model']}: {keys(finding['achieved'])}" for finding in figures.privacy),
+            "; ".join(
+                f"{finding['model']}: {found_keys(finding['model'], finding['achieved'])}"
+                for finding in figures.privacy
+            ),
         )
         for line, figures in measured
     ]

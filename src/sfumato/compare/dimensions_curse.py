@@ -20,6 +20,7 @@ from sfumato.page.wording import percent, plural
 from sfumato.policy import Policy, load
 from sfumato.recode.frequency_sets import FrequencyCounter
 from sfumato.risk import ProsecutorRisk, measure_prosecutor_risk, required_k
+from sfumato.settled_policy import settle_policy
 
 _ORDERS = ("given", "distinction")
 
@@ -91,6 +92,7 @@ def dimensions(
     if order not in _ORDERS:
         raise InputError(f"the order {quote(order)} is not known; choose {' or '.join(_ORDERS)}")
     rules = load(policy).replace(source=data if isinstance(data, str | Path) else None, algorithm=algorithm)
+    rules = settle_policy(rules, rules.source.path if data is None or isinstance(data, str | Path) else data)
     runs = plan_runs(rules, [rules.search.name], find_settings(rules, {"k": list(k)} if k else {}))
     for run in runs:
         if run.policy is None:

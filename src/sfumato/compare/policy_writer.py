@@ -4,11 +4,9 @@ The file is edited in place where that is possible. An edit is tried where the k
 if the document then says exactly what it should; where no edit does, the document is written anew.
 """
 
-import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +16,13 @@ from sfumato.compare.settings import KeyPath, change_document, find_settings, pl
 from sfumato.errors import InputError, OutputError
 from sfumato.policy import Policy, load
 from sfumato.policy.policy import plain_tables, read_policy_file
+from sfumato.policy.policy_file import move_paths
 from sfumato.policy.toml_text import dotted_key, find_line, write_toml, write_value
 
-_HIERARCHY_WORDS = ("suppress", "sets")
 _VALUE = re.compile(r"""=\s*("(?:\\.|[^"\\])*"|'[^']*'|[^\s,\]}#"']+)""")
 
 
-def chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: Path | None = None) -> str:
+def chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: str | Path | None = None) -> str:
     """Compose the policy file with the algorithm and the settings of an outcome, as it is to be at `target`.
 
     Comments stay where they are, as far as that can be had; relative paths are written from where `target` is. `data`
@@ -42,7 +40,7 @@ def chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: Path
     wanted = change_document(rules.document, changes)
     for key in run.dropped:
         del wanted["algorithm"][key]
-    wanted = _move_paths(wanted, policy.parent, target.parent, data)
+    wanted = move_paths(wanted, policy.parent, target.parent, data)
     text = edit_toml(read_policy_file(policy).decode("utf-8-sig"), wanted) or write_toml(wanted)
     settings_text = ", ".join(part for part in (outcome.algorithm, outcome.settings_text) if part)
     text = f"# Chosen by sfumato compare: line {outcome.number} ({settings_text}).\n{text}"
@@ -51,7 +49,7 @@ def chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: Path
     return text
 
 
-def write_chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: Path | None = None) -> None:
+def write_chosen_policy(policy: Path, outcome: RunOutcome, target: Path, *, data: str | Path | None = None) -> None:
     """Write the policy of an outcome to `target`."""
     write_file(target, chosen_policy(policy, outcome, target, data=data))
 
@@ -61,35 +59,6 @@ def check_policy_target(target: Path, policy: Path, *, force: bool) -> None:
     if target.exists() and policy.exists() and target.samefile(policy):
         raise OutputError(f"{target} is the policy that is compared; choose another name for --write")
     check_file(target, "--write", force=force)
-
-
-def _move_paths(document: Mapping[str, Any], old: Path, new: Path, data: Path | None) -> dict[str, Any]:
-    """Copy a document of the folder `old`, with its paths as they are written from the folder `new`."""
-    moved: Any = deepcopy(dict(document))
-    if old.resolve() != new.resolve():
-        for table, key in _file_keys(moved):
-            if not Path(table[key]).is_absolute():
-                table[key] = _relative_path(old / table[key], new)
-    if data is not None:
-        source = str(data) if data.is_absolute() else _relative_path(data, new)
-        moved["data"] = {**moved.get("data", {}), "source": source}
-    return dict(moved)
-
-
-def _file_keys(document: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
-    """List every key that names a file, with the table it is in."""
-    columns = list(document["columns"].values())
-    hierarchies = [column for column in columns if isinstance(column.get("hierarchy"), str)]
-    keys = [(document.get("data", {}), "source"), (document.get("publish", {}), "sign")]
-    keys += [(column, "key") for column in columns]
-    keys += [(column, "hierarchy") for column in hierarchies if column["hierarchy"] not in _HIERARCHY_WORDS]
-    keys += [(requirement, "costs") for requirement in document["privacy"]]
-    keys += [(release, "table") for release in document.get("previous", [])]
-    return [(table, key) for table, key in keys if key in table]
-
-
-def _relative_path(path: Path, folder: Path) -> str:
-    return Path(os.path.relpath(path.parent.resolve() / path.name, folder.resolve())).as_posix()
 
 
 # Edits in place.

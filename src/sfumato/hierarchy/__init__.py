@@ -17,22 +17,25 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from sfumato.errors import PolicyError, did_you_mean, quote
+from sfumato.errors import HierarchyError, PolicyError, did_you_mean, quote
 from sfumato.hierarchy.dates import Dates
-from sfumato.hierarchy.hierarchy import Branch, Hierarchy, Spec
+from sfumato.hierarchy.hierarchy import MOST_LEVELS, Branch, Hierarchy, Spec
 from sfumato.hierarchy.hierarchy_file import File, write
 from sfumato.hierarchy.intervals import Intervals
+from sfumato.hierarchy.label_function import LabelFunction
 from sfumato.hierarchy.mask import Mask
 from sfumato.hierarchy.open_ended import Ranges, Sets
 from sfumato.hierarchy.suppress import Suppress
 
 __all__ = [
+    "LINES_SCHEMA",
     "SCHEMA",
     "Branch",
     "Dates",
     "File",
     "Hierarchy",
     "Intervals",
+    "LabelFunction",
     "Mask",
     "Ranges",
     "Sets",
@@ -49,12 +52,27 @@ _KINDS: dict[str, type[Intervals] | type[Mask] | type[Dates] | type[Ranges]] = {
     "dates": Dates,
     "ranges": Ranges,
 }
+_LINES = "lines"
 _WORDS: dict[str, type[Suppress] | type[Sets]] = {"suppress": Suppress, "sets": Sets}
-_CHOICE = 'a file name, "suppress", "sets" or one of { intervals }, { mask }, { dates } and { ranges }'
+_CHOICE = 'a file name, "suppress", "sets" or one of { intervals }, { mask }, { dates }, { ranges } and { lines }'
+LINES_SCHEMA: dict[str, object] = {
+    "type": "object",
+    "description": "The lines of a hierarchy file, in the policy itself.",
+    "properties": {
+        _LINES: {
+            "type": "array",
+            "items": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MOST_LEVELS + 1},
+            "minItems": 1,
+            "description": "One line per leaf: [leaf, parent, …, *].",
+        }
+    },
+    "required": [_LINES],
+    "additionalProperties": False,
+}
 
 SCHEMA: dict[str, object] = {
     "description": "How values of this column may be told less exactly.",
-    "anyOf": [spec.schema for spec in (*_WORDS.values(), File, *_KINDS.values())],
+    "anyOf": [spec.schema for spec in (*_WORDS.values(), File, *_KINDS.values())] + [LINES_SCHEMA],
 }
 
 
@@ -71,6 +89,8 @@ def parse(value: object, *, folder: Path, key: str) -> Spec:
     sfumato.errors.PolicyError: columns.zip.hierarchy.lenght: unknown key; did you mean length?
     """
     try:
+        if isinstance(value, LabelFunction):
+            return value
         return _parse_text(value, folder) if isinstance(value, str) else _parse_table(value)
     except PolicyError as error:
         # A Spec knows its own keys; where it is in the policy is known here.
@@ -97,9 +117,14 @@ def _parse_text(text: str, folder: Path) -> Spec:
 def _parse_table(table: object) -> Spec:
     if not isinstance(table, Mapping):
         raise PolicyError(f"must be {_CHOICE}, not {quote(table)}")
-    named = [name for name in _KINDS if name in table]
+    if list(table) == [_LINES]:
+        return _parse_lines(table[_LINES])
+    named = [name for name in (*_KINDS, _LINES) if name in table]
     if len(named) > 1:
         raise PolicyError(f"must be one of {' and '.join(named)}, not both")
+    if named == [_LINES]:
+        others = [str(key) for key in table if key != _LINES]
+        raise PolicyError(f"unknown key{did_you_mean(others[0], [_LINES])}", key=others[0])
     kinds = [_KINDS[name] for name in named] or list(_KINDS.values())
     allowed = [option.name for kind in kinds for option in fields(kind)]
     for key in table:
@@ -108,3 +133,16 @@ def _parse_table(table: object) -> Spec:
     if not named:
         raise PolicyError(f"must be {_CHOICE}, not {quote(dict(table))}")
     return kinds[0](**table)
+
+
+def _parse_lines(lines: object) -> File:
+    example = '[["cook", "service", "*"], ["nurse", "health", "*"]]'
+    if not isinstance(lines, list) or not lines:
+        raise PolicyError(f"must be a list of lines such as {example}", key=_LINES)
+    for place, line in enumerate(lines):
+        if not isinstance(line, list) or not all(isinstance(cell, str) for cell in line):
+            raise PolicyError(f"must be a list of texts, as in {example}", key=f"{_LINES}[{place}]")
+    try:
+        return File.from_lines(lines)
+    except HierarchyError as error:
+        raise PolicyError(str(error), key=_LINES) from None

@@ -7,13 +7,13 @@ quotes, which is split as Python's `csv` does it.
 
 import csv
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +32,8 @@ _LARGEST_FILE = 1 << 28
 _SEPARATORS = ",;\t"
 _NULL_CODE = -1
 """The number of NULL, which is no text."""
+_IN_NO_FILE = "the lines of the hierarchy"
+"""How sentences call lines that are in no file."""
 _NOWHERE = arrow_numbers(np.array([-1], dtype=np.int32))[0]
 
 
@@ -43,7 +45,9 @@ class File:
     what becomes of NULL; without one NULL stays NULL up to the root.
 
     `texts` are the different cells of the file, an Arrow array, and `codes` int32[leaves, levels] says which of them
-    each line has; no leaf is there twice. `digest` is that of the text that was read.
+    each line has; no leaf is there twice. Two files are equal whose lines are, wherever they are: `digest` is that of
+    the lines. `written` are lines that are in no file, as they would be in one; `path` is then how a sentence calls
+    them.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "job.csv")
@@ -52,7 +56,8 @@ class File:
     (('nurse', 'cook'), ('health', 'service'), ('*',))
     """
 
-    path: Path
+    path: Path = field(compare=False)
+    written: str | None = field(default=None, repr=False, compare=False)
     digest: str = field(init=False, repr=False)
     texts: Any = field(init=False, repr=False, compare=False)
     codes: NDArray[np.int32] = field(init=False, repr=False, compare=False)
@@ -65,7 +70,7 @@ class File:
     }
 
     def __post_init__(self) -> None:
-        text = _read_text(self.path)
+        text = _read_text(self.path) if self.written is None else self.written
         lines = _find_lines(text, self.path.name)
         _check_lines(lines, self.path.name)
         texts, codes = _number_cells(lines)
@@ -73,12 +78,20 @@ class File:
             _check_parents(texts, codes, level, lines.number, self.path.name)
         # A leaf that is listed twice has the same path both times by now.
         once = find_first(codes[:, 0], len(texts))[codes[:, 0]] == np.arange(len(codes))
-        for name, value in (
-            ("digest", sha256(text.encode()).hexdigest()),
-            ("texts", texts),
-            ("codes", codes if once.all() else codes[once]),
-        ):
+        codes = codes if once.all() else codes[once]
+        digest = sha256("\0".join([str(codes.shape), *texts.to_pylist()]).encode())  # no cell of a text file has NUL
+        digest.update(codes.tobytes())
+        for name, value in (("digest", digest.hexdigest()), ("texts", texts), ("codes", codes)):
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_lines(cls, lines: Sequence[Sequence[str]]) -> Self:
+        """Make the hierarchy of lines that are in no file, each from a leaf to the root.
+
+        >>> File.from_lines([["cook", "service", "*"]]).bind(["cook"], column="job").labels
+        (('cook',), ('service',), ('*',))
+        """
+        return cls(Path(_IN_NO_FILE), write_lines(lines))
 
     @cached_property
     def lines(self) -> tuple[tuple[str, ...], ...]:
@@ -120,7 +133,8 @@ class File:
         text_of = self._find_texts(values)
         place = np.where((text_of < 0) & ~is_null, -1, leaf_of[text_of + 1])
         missing = [values[i] for i in np.flatnonzero(place < 0).tolist()]
-        fault, remedy = f"not in {self.path.name}", "add a line for each to the file"
+        where = "to the file" if self.written is None else "there"
+        fault, remedy = f"not in {self.path.name}", f"add a line for each {where}"
         refuse_values(missing, column=column, fault=fault, remedy=remedy)
         bound, leaves = domain[place], len(domain)
         labels, loss = [tuple(values)], [np.zeros(len(values))]
@@ -401,13 +415,24 @@ def write(hierarchy: Hierarchy, path: Path) -> None:
         raise HierarchyError(
             f"{path.name}: a file has '*' as its root alone; give a mask a length, or mend the value '*'"
         )
-    out = io.StringIO(newline="")
-    # Lines end in CR LF, since csv quotes just the line ends that it writes, and a value may hold either.
-    writer = csv.writer(out)
     order = np.arange(len(hierarchy.matrix)) if hierarchy.ranks is None else np.argsort(hierarchy.ranks)
-    for codes in hierarchy.matrix[order].tolist():
-        writer.writerow([level[code] or "" for level, code in zip(hierarchy.labels, codes, strict=True)])
+    lines = (
+        [level[code] or "" for level, code in zip(hierarchy.labels, codes, strict=True)]
+        for codes in hierarchy.matrix[order].tolist()
+    )
     try:
-        path.write_bytes(out.getvalue().encode())
+        path.write_bytes(write_lines(lines).encode())
     except OSError as error:
         raise OutputError(f"{path.name} cannot be written: {error.strerror}") from error
+
+
+def write_lines(lines: Iterable[Sequence[str]]) -> str:
+    r"""Write lines as the text of a hierarchy file.
+
+    >>> write_lines([["a,b", "A", "*"]])
+    '"a,b",A,*\r\n'
+    """
+    out = io.StringIO(newline="")
+    # Lines end in CR LF, since csv quotes just the line ends that it writes, and a value may hold either.
+    csv.writer(out).writerows(lines)
+    return out.getvalue()

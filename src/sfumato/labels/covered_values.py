@@ -412,13 +412,16 @@ def _tree_runs(attribute: QuasiIdentifier, level: int | None) -> tuple[IntArray,
 
 
 def find_members(attribute: QuasiIdentifier, labels: Iterable[Label]) -> Iterator[list[int]]:
-    """Find the codes of the members of each set; of one that names a value which is not there, none."""
+    """Find the codes of those members of each set that are there.
+
+    Further rows under the labels of a release need not hold all values of a set.
+    """
     texts = attribute.column.texts
     code_of = {text: code for code, text in enumerate(texts)}
     for label in labels:
         try:
-            yield [code_of[member] for member in read_set(label) or texts]
-        except (KeyError, ValueError):
+            yield [code_of[member] for member in read_set(label) or texts if member in code_of]
+        except ValueError:
             yield []
 
 

@@ -14,7 +14,7 @@ from sfumato.encode import QuasiIdentifier
 from sfumato.hierarchy import Ranges, Sets
 from sfumato.hierarchy.hierarchy import ROOT, Label
 from sfumato.hierarchy.intervals import read_range
-from sfumato.hierarchy.open_ended import extent
+from sfumato.hierarchy.open_ended import extent, read_set
 from sfumato.labels.covered_values import NumberLine, find_members, find_tree_labels
 
 
@@ -64,10 +64,11 @@ def loss_arrays(losses: Sequence[LabelLoss | None]) -> tuple[IntArray, FloatArra
 
 
 def _set_losses(attribute: QuasiIdentifier, labels: Sequence[Label]) -> Iterator[LabelLoss | None]:
-    """The NCP of a set is the share of the other values that are members too."""
+    """The NCP of a set is the share of the other values that are members too; it may name some that no row holds."""
     frequencies, others = attribute.frequencies.tolist(), max(attribute.column.width - 1, 1)
-    for codes in find_members(attribute, labels):
-        loss = (len(codes) - 1) / others
+    for label, codes in zip(labels, find_members(attribute, labels), strict=True):
+        named = len(read_set(label)) if codes and label != ROOT else len(codes)
+        loss = min((named - 1) / others, 1.0)
         yield LabelLoss(sum(frequencies[code] for code in codes), loss, loss) if codes else None
 
 

@@ -6,7 +6,7 @@ well: they are stored beside it, unless the ledger has them as releases of its o
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,10 @@ from sfumato.verifier.release_files import (
     table_path,
 )
 
-_ACCOUNT = ("sfumato", "written", "policy", "folder", "input", "suppressed", "needs", "costs", "manifest_sha256")
+_ACCOUNT = (
+    *("sfumato", "written", "policy", "folder", "input", "suppressed", "needs", "costs", "extends"),
+    "manifest_sha256",
+)
 """What is stored of the audit: the policy, and what the verifier needs; neither the seed nor a figure of the report."""
 
 
@@ -136,9 +139,12 @@ def read_candidate(
     return CandidateRelease(folder, public, content, manifest, audit, previous)
 
 
-def verify_release(folder: Path, previous: Mapping[str, Path]) -> Verdict:
-    """Verify a release or the copy of one; `previous` are the tables of earlier releases that its promise names."""
-    return verify(folder, previous=dict(previous) or None)
+def verify_release(folder: Path, previous: Mapping[str, Path], bases: Sequence[Path] = ()) -> Verdict:
+    """Verify a release or the copy of one; `previous` are the tables of earlier releases that its promise names.
+
+    `bases` are the folders of the releases that it adds rows to, where they are not where its account says.
+    """
+    return verify(folder, previous=dict(previous) or None, bases=bases)
 
 
 def _find_tables(

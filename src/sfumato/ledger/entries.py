@@ -10,7 +10,7 @@ from typing import Any
 from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
 from sfumato.errors import InputError, UnreadableFile, quote
 from sfumato.ledger.event_chain import Event
-from sfumato.reading.release_reader import MANIFEST
+from sfumato.reading.release_reader import AUDIT, MANIFEST
 
 DEFAULT_POPULATION = "default"
 """The population of releases that name none."""
@@ -75,6 +75,32 @@ class Entry:
     def one_table(self) -> bool:
         """Whether it is one generalized table, and not two tables."""
         return bool(self.manifest.get("form", "generalized") == "generalized")
+
+    @property
+    def holds_alone(self) -> bool:
+        """Whether its table keeps the promise by itself, and not only with those that it adds rows to."""
+        extends = self.manifest.get("extends", {})
+        return not isinstance(extends, dict) or extends.get("promise") != "together"
+
+    @property
+    def family(self) -> str:
+        """The hash of the manifest of the first release that is out under its labels: its own, or what it extends."""
+        extends = self.manifest.get("extends")
+        try:
+            return str(extends["releases"][0]["manifest_sha256"]) if extends else self.manifest_sha256
+        except (KeyError, IndexError, TypeError):
+            return self.manifest_sha256
+
+    @property
+    def input_sha256(self) -> str | None:
+        """The hash of the file that it was made of, as far as its stored account says so."""
+        path = self.folder / "private" / AUDIT
+        try:
+            account = json.loads(read_regular_file(path, most=LARGEST_MANIFEST, what="an audit"))
+            digest = account["input"]["sha256"]
+        except (UnreadableFile, ValueError, RecursionError, KeyError, TypeError):
+            return None
+        return digest if isinstance(digest, str) else None
 
     @property
     def title(self) -> str:

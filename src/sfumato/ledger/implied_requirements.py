@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sfumato.errors import Infeasible, InputError, PolicyError, quote
+from sfumato.errors import Infeasible, InputError, PolicyError, listing, quote
+from sfumato.hierarchy import Sets
 from sfumato.ledger.entries import Entry
 from sfumato.policy import Policy
 
@@ -78,7 +79,7 @@ def _over_join(policy: Policy, name: str, columns: Mapping[str, str], required: 
     mine = [column.name for column in policy.quasi]
     theirs = [column for column, role in columns.items() if role == "quasi"]
     # Records are matched by the shared columns, except those whose hierarchy has no levels.
-    published = (*policy.quasi, *policy.sensitive, *policy.plain)
+    published = (*policy.quasi, *policy.sensitive, *policy.ungeneralized)
     matched = [column.name for column in published if column.hierarchy is None or column.hierarchy.levelled]
     shared = [column for column in matched if column in columns]
     x = [*mine, *(column for column in shared if column in theirs and column not in mine)]
@@ -102,7 +103,8 @@ class JoinRequirements:
         rules: list[Mapping[str, Any]] = []
         for entry in entries:
             _check_names(policy, entry)
-            implied = implied_requirements(policy, entry) if entry.one_table and not policy.publish.split else []
+            joined = entry.one_table and entry.holds_alone and not policy.publish.split
+            implied = implied_requirements(policy, entry) if joined else []
             previous += [{"name": entry.name, "table": str(entry.paths[0].resolve())}] if implied else []
             rules += implied
         return cls(policy, tuple(previous), tuple(rules)) if rules else None
@@ -123,17 +125,23 @@ class JoinRequirements:
         """Add the requirements to the policy with its own algorithm, to be checked of what that algorithm makes."""
         return self._extend(self.policy.document, lenient=True)
 
-    def tds_policy(self) -> Policy:
-        """Add the requirements to the policy with top-down specialization, which searches with the join in view."""
+    def tds_policy(self, broken: str) -> Policy:
+        """Add the requirements to the policy with top-down specialization, which searches with the join in view.
+
+        `broken` says what is broken without the join in view, for the error where it cannot be used.
+        """
         search = self.policy.document.get("algorithm", {})
         keys = search if isinstance(search, Mapping) else {}
         kept = {key: value for key, value in keys.items() if key not in _OTHER_SEARCHES}
         try:
             return self._extend({**self.policy.document, "algorithm": {**kept, "name": "tds"}}, lenient=False)
         except PolicyError as error:
-            raise Infeasible(
-                f"an earlier promise would be broken, and tds, which could keep it, cannot be used here: {error}"
-            ) from None
+            sets = [column.name for column in self.policy.quasi if isinstance(column.hierarchy, Sets)]
+            why = str(error)
+            if sets:  # whoever left the algorithm to us has chosen none that they could change
+                why = f"it needs levels, and {listing(sets)} {'is' if len(sets) == 1 else 'are'} published as sets"
+                why += '; give a file, a mask or "suppress" instead, or leave the column out'
+            raise Infeasible(f"{broken}; tds, which could keep it, cannot be used here: {why}") from None
 
     def _extend(self, document: Mapping[str, object], *, lenient: bool) -> Policy:
         previous, privacy = (

@@ -71,9 +71,17 @@ def _entry_problems(entry: Entry, folder: Path) -> Iterator[str]:
         return
     try:
         # The verifier checks the SHA-256 of earlier tables itself.
-        yield from verify_release(entry.folder, entry.previous).complaints
+        yield from verify_release(entry.folder, entry.previous, _stored_bases(entry)).complaints
     except SfumatoError as error:
         yield str(error)
+
+
+def _stored_bases(entry: Entry) -> list[Path]:
+    """Find the stored copies of the releases that an entry adds rows to; others are where its account says."""
+    stated = entry.manifest.get("extends")
+    releases = stated.get("releases", []) if isinstance(stated, dict) else []
+    folders = (entry.folder.parent / str(release.get("manifest_sha256")) for release in releases)
+    return [folder for folder in folders if (folder / "public" / MANIFEST).is_file()]
 
 
 def _file_problems(entry: Entry, folder: Path) -> Iterator[str]:

@@ -10,7 +10,7 @@ that both have. There are two ways to the same candidates:
 A label that nobody explains may cover any value. The sentences at the end say where that was so.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -64,26 +64,19 @@ class CandidatePairs:
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
 
-class PeopleLookup:
-    """People looked up in a release, by the `comparable` columns: known of them, with labels that can be compared.
+class LineLookup:
+    """Tuples of values looked up among lines of labels: a line is a candidate where its labels cover all the values.
 
-    `incomparable` are the columns whose labels do not say what values they cover. Where people are the release's own
-    lines (`own_lines`), nothing is compared.
+    `columns` have a code for each of `tuple_count` tuples, and for each of `line_count` lines.
     """
 
-    def __init__(self, people: KnownPeople, release: ReleaseLines, *, own_lines: bool = False) -> None:
-        self.release, self.own_lines = release, own_lines
-        self.tuple_count = people.tuple_count
-        shared = [name for name in release.quasi if name in people.columns]
-        columns = {name: None if own_lines else _lookup_column(people, release, name) for name in shared}
-        self.columns = {name: column for name, column in columns.items() if column is not None}
-        self.comparable = tuple(name for name in shared if own_lines or name in self.columns)
-        self.incomparable = tuple(name for name in shared if not own_lines and name not in self.columns)
+    def __init__(self, columns: "Mapping[str, LookupColumn]", tuple_count: int, line_count: int) -> None:
+        self.columns, self.tuple_count, self.line_count = columns, tuple_count, line_count
 
     def blocks(self, cells: int) -> Iterator[tuple[int, int]]:
-        """Divide people into blocks in which at most so many pairs are looked at together; of one person at least."""
+        """Divide tuples into blocks in which at most so many pairs are looked at together; of one tuple at least."""
         if self._key_index is None:
-            step = max(cells // max(len(self.release.class_of), 1), 1)
+            step = max(cells // max(self.line_count, 1), 1)
             yield from ((start, min(start + step, self.tuple_count)) for start in range(0, self.tuple_count, step))
             return
         after, start = np.cumsum(np.maximum(self._key_index.candidates, 1)), 0
@@ -94,15 +87,40 @@ class PeopleLookup:
             start = end
 
     def candidate_lines(self, start: int, end: int) -> CandidatePairs:
-        """Find the lines that may be about each of these people."""
+        """Find the lines that may be about each of these tuples."""
         if self._key_index is not None:
             person, line = self._key_index.pairs(start, end)
         else:
-            bits = np.full((end - start, -(-len(self.release.class_of) // _WORD_BITS)), ~np.uint64(0))
+            bits = np.full((end - start, -(-self.line_count // _WORD_BITS)), ~np.uint64(0))
             for column in self.columns.values():
                 bits &= column.line_bits(start, end)
-            person, line = _bit_places(bits, len(self.release.class_of))
+            person, line = _bit_places(bits, self.line_count)
         return CandidatePairs(np.searchsorted(person, np.arange(end - start + 1)), line)
+
+    @cached_property
+    def _key_index(self) -> "_KeyIndex | None":
+        """Look tuples up by keys, where that leaves little to compare."""
+        index = _index_by_key(list(self.columns.values()))
+        if index is None or index.candidates.sum() * _KEY_PAIR_COST > self.tuple_count * self.line_count:
+            return None
+        return index
+
+
+class PeopleLookup(LineLookup):
+    """People looked up in a release, by the `comparable` columns: known of them, with labels that can be compared.
+
+    `incomparable` are the columns whose labels do not say what values they cover. Where people are the release's own
+    lines (`own_lines`), nothing is compared.
+    """
+
+    def __init__(self, people: KnownPeople, release: ReleaseLines, *, own_lines: bool = False) -> None:
+        self.release, self.own_lines = release, own_lines
+        shared = [name for name in release.quasi if name in people.columns]
+        columns = {name: None if own_lines else _lookup_column(people, release, name) for name in shared}
+        found = {name: column for name, column in columns.items() if column is not None}
+        super().__init__(found, people.tuple_count, len(release.class_of))
+        self.comparable = tuple(name for name in shared if own_lines or name in self.columns)
+        self.incomparable = tuple(name for name in shared if not own_lines and name not in self.columns)
 
     def candidate_classes(self, start: int, end: int) -> CandidatePairs:
         """Find the classes that may be about each of these people; of the release's own lines, their own class."""
@@ -113,14 +131,6 @@ class PeopleLookup:
         # several lines of a class may be candidates, and its bag counts once
         keys = np.unique(keys) if len(self.release.class_of) > classes else np.sort(keys)
         return CandidatePairs(np.searchsorted(keys // classes, np.arange(end - start + 1)), keys % classes)
-
-    @cached_property
-    def _key_index(self) -> "_KeyIndex | None":
-        """Look people up by keys, where that leaves little to compare."""
-        index = _index_by_key(list(self.columns.values()))
-        if index is None or index.candidates.sum() * _KEY_PAIR_COST > self.tuple_count * len(self.release.class_of):
-            return None
-        return index
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses, Histogram
-from sfumato.core.numbers import ceil_times, exact_fraction, floor_times
+from sfumato.core.numbers import ceil_times, exact_fraction, floor_times, is_number
 from sfumato.core.segments import max_by_group
 from sfumato.errors import PolicyError, quote
 from sfumato.models.model import ClassModel, doomed_share, round_up, sensitive_histogram
@@ -23,7 +23,7 @@ class AlphaDeassociation(ClassModel):
     sure. Each protected value is limited by itself; without `values` every value is, NULL among them.
     Shares are compared exactly. `refined` allows the next whole number of rows, so that one protected
     row fits into the smallest class; two such classes may then unite to one that fails, and a class of
-    one row always passes.
+    one row always passes. The column may come first, too: ``AlphaDeassociation("illness", 0.3)``.
 
     >>> classes = EquivalenceClasses.of([0, 0, 1, 1], illness=["HIV", "flu", "HIV", "HIV"])
     >>> AlphaDeassociation(alpha=0.5, column="illness", values=["HIV"]).holds(classes)
@@ -41,6 +41,10 @@ class AlphaDeassociation(ClassModel):
     refined: Annotated[bool, FLAG, "allow ⌈alpha·size⌉ rows"] = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.alpha, str) and is_number(self.column):  # the column first, as in all other models of one
+            alpha, column = self.column, self.alpha
+            object.__setattr__(self, "alpha", alpha)
+            object.__setattr__(self, "column", column)
         super().__post_init__()
         if (self.column is None) == (self.columns is None):
             raise PolicyError("give either column or columns", key="column")

@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -117,6 +118,8 @@ class PrivacyEntry:
         model: Any = type(self)
         for name, key in model_keys(model).items():
             value = getattr(self, name)
+            if isinstance(value, str) and key.key_type.load_file is not None:
+                value = key.key_type.load_file(value, Path())  # the name of a file, from where the program runs
             if value is not None or key.required:
                 object.__setattr__(self, name, key.key_type.read(value, key=name))
 

@@ -4,6 +4,7 @@ Text is escaped unless it came out of `tag` itself. A page is one file without s
 phone, in the dark and on paper.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -11,8 +12,14 @@ from pathlib import Path
 _CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What a browser may load for the page: nothing."""
 
-_VOID = frozenset({"meta", "rect"})
+_VOID = frozenset({"meta", "rect", "wbr"})
 """Elements that are written without children."""
+
+
+_WORD_END = re.compile(r"(?<=[_./:-])(?=[^_./:-])")
+"""Between a sign that ends a word of a name, and the next word."""
+_LONG_WORD = 24
+"""A longer word of a name may be broken within it, since no line of a table has room for it."""
 
 
 class Markup(str):
@@ -78,10 +85,13 @@ def join(parts: Iterable[object], separator: str = "") -> Markup:
 def name(text: str) -> Markup:
     """A column's name: set apart, and unable to turn the direction of the text around it.
 
-    >>> name("<script>")
-    '<bdi class="name">&lt;script&gt;</bdi>'
+    Where it is too long for a line, it goes on in the next behind a sign that ends a word.
+
+    >>> name("<script>"), name("days_b_arrest")
+    ('<bdi class="name">&lt;script&gt;</bdi>', '<bdi class="name">days_<wbr/>b_<wbr/>arrest</bdi>')
     """
-    return tag("bdi", text, class_="name")
+    words = [part[at : at + _LONG_WORD] for part in _WORD_END.split(text) for at in range(0, len(part), _LONG_WORD)]
+    return tag("bdi", join(words, tag("wbr")), class_="name")
 
 
 def names(texts: Iterable[str]) -> Markup:

@@ -84,6 +84,23 @@ def keys(values: Mapping[str, object]) -> str:
     return ", ".join(f"{key} = {_short(content)}" for key, content in values.items())
 
 
+_STRICT = {"recursive-l-diversity": ("c",)}
+"""Keys that a requirement must be above of, and not only reach: what is found is the first that does not do."""
+
+
+def found_keys(model: str, values: Mapping[str, object]) -> str:
+    """What holds of a model, key by key; a figure that is not itself enough is said to be a limit.
+
+    >>> found_keys("recursive-l-diversity", {"c": 1.0, "l": 2}), found_keys("k-anonymity", {"k": 7})
+    ('any c above 1, l = 2', 'k = 7')
+    """
+    strict = _STRICT.get(model, ())
+    return ", ".join(
+        f"any {key} above {_short(content)}" if key in strict else keys({key: content})
+        for key, content in values.items()
+    )
+
+
 def _short(content: object) -> str:
     if isinstance(content, bool):
         return "yes" if content else "no"

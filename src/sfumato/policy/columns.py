@@ -8,11 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sfumato.errors import PolicyError
-from sfumato.hierarchy import File, Mask, Spec, Suppress, parse
+from sfumato.hierarchy import File, LabelFunction, Mask, Spec, Suppress, parse
 from sfumato.policy.section import Section, join_choices, require_table
 from sfumato.policy.toml_text import dotted_key
 
-COLUMN_KEYS = ("role", "hierarchy", "least", "public_domain", "weight", "key")
+COLUMN_KEYS = ("role", "hierarchy", "least", "public_domain", "weight", "key", "round")
 
 
 class Role(StrEnum):
@@ -32,6 +32,8 @@ class Role(StrEnum):
     """What nobody may learn of a person; published as it is, within the limits of the models."""
     PLAIN = "plain"
     """Neither; published as it is."""
+    WEIGHT = "weight"
+    """How many people of the population a row of a survey stands for; published as it is, or rounded."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Column:
     `key` is the file of the key that pseudonyms are made under; without one they are random. `least` is the lowest
     level of the hierarchy that may be published, however many rows share a value. `public_domain` says that everybody
     may know all leaves of the hierarchy file, as of an official list of codes, whether a published row has them or not.
+    `weight` is what the precision of a quasi-identifier is worth; `round` is the step to which sampling weights, which
+    are a role, are rounded.
 
     >>> Column("visits", Role.PLAIN).weight
     1.0
@@ -53,6 +57,7 @@ class Column:
     key: Path | None = None
     least: int = 0
     public_domain: bool = False
+    round: float | None = None
 
 
 def columns_with_role(columns: Mapping[str, Column], role: Role) -> tuple[Column, ...]:
@@ -84,7 +89,7 @@ def read_columns(value: object, *, folder: Path, levels: bool = True) -> Mapping
         weight = _read_weight(section, role)
         least = _read_least(section, name, role, hierarchy)
         public = _read_public_domain(section, role, hierarchy)
-        columns[name] = Column(name, role, hierarchy, weight, key_file, least, public)
+        columns[name] = Column(name, role, hierarchy, weight, key_file, least, public, _read_round(section, role))
     return MappingProxyType(columns)
 
 
@@ -131,7 +136,8 @@ def _read_least(section: Section, name: str, role: Role, spec: Spec | None) -> i
     if not spec.levelled:
         way = "give intervals, dates, a mask or a file in place of ranges and sets"
         raise PolicyError(f"the hierarchy has no levels; {way}", key=section.path("least"))
-    if not isinstance(spec, Mask) or spec.length is not None:  # the levels of a bare mask are known from the values
+    # the levels of a bare mask, and those of a function, are known from the values
+    if not isinstance(spec, LabelFunction) and (not isinstance(spec, Mask) or spec.length is not None):
         check_least(least, spec.bind((), column=name).height, column=name)
     return least
 
@@ -142,6 +148,17 @@ def _read_public_domain(section: Section, role: Role, spec: Spec | None) -> bool
         message = "only a quasi-identifier with a hierarchy file has leaves to declare public; leave it out"
         raise PolicyError(message, key=section.path("public_domain"))
     return section.flag("public_domain", default=False)
+
+
+def _read_round(section: Section, role: Role) -> float | None:
+    """Read the step that sampling weights are rounded to, or None where they are published as they are."""
+    step = section.number("round")
+    if step is not None and role is not Role.WEIGHT:
+        message = f"only a column of role weight is rounded, not one of role {role}; leave it out"
+        raise PolicyError(message, key=section.path("round"))
+    if step == 0:
+        raise section.error("round", "must be a number above 0")
+    return None if step is None else float(step)
 
 
 def check_least(least: int, height: int, *, column: str) -> None:

@@ -1,34 +1,47 @@
-"""Policy: everything about a publication, read from a TOML file or a dict, checked, and frozen.
+"""Policy: everything about a publication, built in code or read from a TOML file or a dict, checked, and frozen.
 
-`Policy` is the value, `load` makes it from a path, a dict or a policy; errors in a file say the line. Below them, the
-tables of a policy are copied into what JSON can hold, so that what is checked is what the audit will show.
+`Policy` is the value, `load` makes it from a path, a dict or a policy; errors in a file say the line. However it is
+made, its tables are copied into what JSON can hold and read by the same reader, so that what is checked is what the
+audit will show.
 """
 
 import dataclasses
 import os
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, time
 from math import isfinite
 from numbers import Integral
 from pathlib import Path, PurePath
-from typing import Self
+from types import MappingProxyType
+from typing import Any, Self
 
 from sfumato import models
 from sfumato.core.regular_file import read_regular_file
 from sfumato.errors import PolicyError, UnreadableFile
+from sfumato.hierarchy import File, LabelFunction
+from sfumato.page.display import Display, FigureTable, Shown
+from sfumato.page.wording import keys as write_keys
+from sfumato.page.wording import percent, plural
+from sfumato.policy.column_patterns import is_pattern, match_columns
 from sfumato.policy.columns import Column, Role, check_key_file, columns_with_role, read_columns
 from sfumato.policy.options import (
     AlgorithmOptions,
+    ApplyOptions,
     DataSource,
     PublishOptions,
+    check_target_apart,
+    fitting_options,
     read_algorithm_options,
+    read_apply_options,
     read_data_source,
     read_publish_options,
 )
+from sfumato.policy.policy_file import move_paths, save_policy_file
 from sfumato.policy.previous_releases import PreviousRelease, read_previous_releases
 from sfumato.policy.requirements import (
+    check_apply,
     check_columns,
     check_form,
     check_idle_keys,
@@ -41,20 +54,27 @@ from sfumato.policy.requirements import (
     read_requirements,
 )
 from sfumato.policy.section import Section, describe_value, require_table
-from sfumato.policy.toml_text import dotted_key, find_line
+from sfumato.policy.toml_text import dotted_key, find_line, write_toml, write_value
 
-POLICY_KEYS = ("data", "columns", "privacy", "previous", "algorithm", "publish")
+POLICY_KEYS = ("data", "columns", "privacy", "previous", "algorithm", "publish", "apply")
 
 
-@dataclass(frozen=True)
-class Policy:
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Policy(Shown):
     """What is published of which table, and what is promised to the people in it.
+
+    `columns` has for each column, or pattern of columns, what `sf.quasi`, `sf.sensitive` and the others make, or a
+    table as in a policy file. `privacy` are models, such as ``sf.KAnonymity(5)``, or tables. `algorithm` is a name or a
+    table, `publish`, `data` and `previous` are tables as in a policy file. Paths start at `folder`, or where the
+    program runs. Two policies are equal that ask for the same, however they were made.
 
     A policy that exists is one that makes sense: its parts are checked against each other when it is
     made. `requirements` are all promises: `privacy` those on classes, `linkage` those on the join with the earlier
     releases, which are `previous`. Where it is `lenient`, these are checked of whatever algorithm the policy names, and
-    not looked at by its search. `document` holds the tables it was read from, as JSON could, for the audit; `folder`
-    is where its paths start.
+    not looked at by its search. `apply` is about further rows under the labels of a release. `document` holds the
+    tables it was read from, as JSON could, for the audit; `folder` is where its paths start. Where `columns` has
+    patterns, `for_table` gives the policy of a table: it is `settled`, and `matched` says which columns each pattern
+    became.
 
     >>> policy = Policy.read(
     ...     {
@@ -77,35 +97,156 @@ class Policy:
     folder: Path = Path()
     previous: tuple[PreviousRelease, ...] = ()
     lenient: bool = False
+    apply: ApplyOptions = field(default_factory=ApplyOptions)
+    matched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    settled: bool = False
+
+    def __init__(  # noqa: PLR0913 - a policy has as many tables
+        self,
+        columns: Mapping[str, Any],
+        privacy: Any = (),
+        *,
+        algorithm: str | Mapping[str, Any] | None = None,
+        publish: Any = None,
+        data: Any = None,
+        previous: Any = None,
+        apply: Any = None,
+        folder: str | os.PathLike[str] | None = None,
+        **parts: Any,
+    ) -> None:
+        if "document" not in parts:
+            written = {
+                "data": {"source": data} if isinstance(data, str | PurePath) else data,
+                "columns": columns,
+                "privacy": _write_requirements(privacy),
+                "previous": previous,
+                "algorithm": {"name": algorithm} if isinstance(algorithm, str) else algorithm,
+                "publish": publish,
+                "apply": apply,
+            }
+            tables = {name: table for name, table in written.items() if table is not None}
+            parts = _read_parts(tables, Path() if folder is None else Path(folder), **parts)
+        else:  # dataclasses.replace gives every part by its name
+            parts |= {"columns": columns, "publish": publish, "previous": previous, "apply": apply, "folder": folder}
+        for each in dataclasses.fields(self):
+            default = each.default_factory() if callable(each.default_factory) else each.default
+            object.__setattr__(self, each.name, parts.pop(each.name, default))
+        if parts:
+            raise TypeError(f"Policy() got an unexpected keyword argument '{next(iter(parts))}'")
+        self._check()
 
     @classmethod
     def read(cls, policy: Mapping[str, object], *, folder: Path | None = None, lenient: bool = False) -> Self:
         """Read a policy from its tables; paths start at `folder`, or where the program runs."""
-        document, folder = plain_tables(policy), folder or Path()
-        Section.from_value(document, "", POLICY_KEYS)
-        publish = read_publish_options(document.get("publish", {}), folder=folder)
-        return cls(
-            source=read_data_source(document.get("data", {}), folder=folder),
-            columns=read_columns(document.get("columns"), folder=folder, levels=publish.form != "anatomy"),
-            requirements=read_requirements(document.get("privacy"), folder=folder),
-            previous=read_previous_releases(document.get("previous"), folder=folder),
-            search=read_algorithm_options(document.get("algorithm", {})),
-            publish=publish,
-            document=document,
-            folder=folder,
-            lenient=lenient,
-        )
+        return cls(**_read_parts(policy, folder or Path(), lenient=lenient))
 
-    def __post_init__(self) -> None:
-        check_columns(self.columns)
-        check_levels(self.columns, self.recoder)
-        check_models(self.columns, self.requirements, self.document.get("privacy"))
-        check_form(self.columns, self.privacy, self.document)
-        check_idle_keys(self.columns, self.recoder, self.document)
-        check_linkage(self.columns, self.requirements, self.previous)
+    def _check(self) -> None:
+        columns = self._checked_columns()
+        check_target_apart(self.source, self.publish.to)
+        check_columns(columns)
+        check_levels(columns, self.recoder, joined=bool(self.linkage))
+        check_models(columns, self.requirements, self.document.get("privacy"))
+        check_form(columns, self.privacy, self.document)
+        check_idle_keys(columns, self.recoder, self.document)
+        check_linkage(columns, self.requirements, self.previous)
         if self.linkage and not self.lenient:
             check_join_algorithm(self.document)
-        check_specialization(self.columns, self.recoder, self.document)
+        check_specialization(columns, self.recoder, self.document)
+        check_apply(columns, self.publish, self.document)
+
+    def _checked_columns(self) -> Mapping[str, Column]:
+        """The columns as far as they are known: of a pattern those that the policy mentions elsewhere, else itself."""
+        if not self.patterns:
+            return self.columns
+        mentioned = [name for model in self.privacy for name in model.looks_at]
+        mentioned += [name for entry in self.linkage for name in (*entry.x, *entry.y)]
+        mentioned += [self.search.class_column] if self.search.class_column else []
+        known, became = match_columns(self.columns, list(dict.fromkeys(mentioned)), whole=False)
+        return known | {name: self.columns[name] for name, matched in became.items() if not matched}
+
+    def __repr__(self) -> str:
+        """In one line, with names of columns and models alone."""
+        roles = (f"{len(columns)} {role}" for role in Role if (columns := self.with_role(role)))
+        promises = ", ".join(write_requirement(entry) for entry in self.requirements)
+        return f"<Policy: {', '.join(roles)}; {promises}; {self.search.name}>"
+
+    def display(self) -> Display:
+        """Show the role of each column, how it is generalized, and what is promised."""
+        written = require_table(self.document.get("columns", {}), "columns")
+        columns = []
+        for name, column in self.columns.items():
+            entry: Any = written.get(name, {})
+            how = entry.get("hierarchy", "") if isinstance(entry, Mapping) else ""
+            if isinstance(column.hierarchy, File) and column.hierarchy.written is not None:
+                how = plural(len(column.hierarchy.codes), "line")
+            elif isinstance(column.hierarchy, LabelFunction):
+                how = f"the function {column.hierarchy.name}"
+            columns.append((name, str(column.role), how if isinstance(how, str) else write_value(how)))
+        promises = [(entry.name, write_keys(entry.required)) for entry in self.requirements]
+        tables = [FigureTable(("column", "role", "generalized by"), columns), FigureTable(("promise", ""), promises)]
+        drop = (
+            f", at most {percent(float(self.search.suppression))} of the rows dropped"
+            if self.search.suppression
+            else ""
+        )
+        return Display("policy", tables, (f"algorithm {self.search.name}{drop}; published {self.publish.form}",))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Policy) and self._meaning() == other._meaning()
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.columns), self.search))
+
+    def _meaning(self) -> tuple[object, ...]:
+        """All that a policy says, paths as they lead from anywhere."""
+
+        def place(path: Path | None) -> str | None:
+            return None if path is None else os.path.abspath(path)  # noqa: PTH100 - a link stays what it is
+
+        columns = {name: dataclasses.replace(one, key=None) for name, one in self.columns.items()}
+        keys = {name: place(one.key) for name, one in self.columns.items()}
+        earlier = [(dataclasses.replace(one, path=Path()), place(one.path)) for one in self.previous]
+        target, url = self.publish.to, self.source.url
+        to = None if target is None else (target.table, target.url.kind, place(target.url.file) or target.url.text)
+        publish = (dataclasses.replace(self.publish, sign=None, to=None), place(self.publish.sign), to)
+        where = place(self.source.path) or (None if url is None else url.text)
+        source = (dataclasses.replace(self.source, path=None, url=None), where)
+        promises = [(entry.name, entry.required | _costs_of(entry)) for entry in self.requirements]
+        return source, columns, keys, promises, self.search, publish, self.apply, earlier, self.lenient
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The names among `columns` that may be patterns; none in the policy of a table."""
+        return () if self.settled else tuple(name for name in self.columns if is_pattern(name))
+
+    @property
+    def functions(self) -> tuple[Column, ...]:
+        """The columns whose hierarchy is a function of Python, which is lines as soon as a table is known."""
+        return tuple(column for column in self.columns.values() if isinstance(column.hierarchy, LabelFunction))
+
+    def for_table(self, names: Sequence[str], *, whole: bool = True) -> Self:
+        """Give the policy of a table with these columns: each pattern is replaced by the columns that it matches.
+
+        Where `names` are not the `whole` table, as of a release without its identifiers, a pattern may match nothing.
+
+        >>> k = {"model": "k-anonymity", "k": 2}
+        >>> columns = {"lab_*": {"role": "plain"}, "age": {"role": "quasi", "hierarchy": "suppress"}}
+        >>> list(Policy.read({"columns": columns, "privacy": [k]}).for_table(["age", "lab_na"]).columns)
+        ['lab_na', 'age']
+        """
+        if not self.patterns:
+            return self
+        columns, matched = match_columns(self.columns, names, whole=whole)
+        became = {name: pattern for pattern, found in matched.items() for name in found}
+        written = require_table(self.document["columns"], "columns")
+        tables = {name: written[became.get(name, name)] for name in columns}
+        return dataclasses.replace(
+            self,
+            columns=MappingProxyType(columns),
+            document={**self.document, "columns": tables},
+            matched=MappingProxyType(matched),
+            settled=True,
+        )
 
     @property
     def stated(self) -> tuple[models.Model | models.Linkage, ...]:
@@ -157,9 +298,67 @@ class Policy:
         return self.with_role(Role.PLAIN)
 
     @property
+    def sampling_weight(self) -> Column | None:
+        """The column of sampling weights, if there is one."""
+        return next(iter(self.with_role(Role.WEIGHT)), None)
+
+    @property
+    def ungeneralized(self) -> tuple[Column, ...]:
+        """The columns that are published in every row by itself: plain ones, and sampling weights."""
+        return tuple(column for column in self.columns.values() if column.role in {Role.PLAIN, Role.WEIGHT})
+
+    @property
     def anatomized(self) -> str:
         """The sensitive column whose values the buckets of Anatomy are made of."""
         return find_anatomy_column(self.columns, self.privacy)
+
+    def with_lines(self, lines: Mapping[str, Sequence[Sequence[str]]]) -> Self:
+        """Replace the hierarchies of columns by these lines, as a hierarchy file has them."""
+        written = require_table(self.document["columns"], "columns")
+        tables = {name: {**require_table(written[name], name), "hierarchy": {"lines": lines[name]}} for name in lines}
+        trees = {
+            name: dataclasses.replace(self.columns[name], hierarchy=File.from_lines(every))
+            for name, every in lines.items()
+        }
+        return dataclasses.replace(
+            self,
+            columns=MappingProxyType({**self.columns, **trees}),
+            document={**self.document, "columns": {**written, **tables}},
+        )
+
+    def to_toml(self) -> str:
+        """Write the policy as the text of its file; `load_policy` of that file, in the same folder, is an equal policy.
+
+        >>> k = {"model": "k-anonymity", "k": 2}
+        >>> print(Policy(columns={"sex": {"role": "quasi", "hierarchy": "suppress"}}, privacy=[k]).to_toml())
+        [columns]
+        sex = { role = "quasi", hierarchy = "suppress" }
+        <BLANKLINE>
+        [[privacy]]
+        model = "k-anonymity"
+        k = 2
+        <BLANKLINE>
+        """
+        for column in self.functions:
+            assert isinstance(column.hierarchy, LabelFunction)  # noqa: S101 - this tells the type checker
+            raise PolicyError(column.hierarchy.unsettled().message, key=dotted_key("columns", column.name, "hierarchy"))
+        return write_toml(self.document)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the policy to a file, and hierarchies that are in no file yet into a folder beside it.
+
+        Relative paths are written as they lead from there. What is there is not replaced, unless `force` says so.
+        """
+        self.to_toml()  # says what cannot be written before anything is
+        target = Path(path)
+        document = move_paths(self.document, self.folder, target.parent)
+        lines = {
+            name: column.hierarchy.written
+            for name, column in self.columns.items()
+            if isinstance(column.hierarchy, File) and column.hierarchy.written is not None
+        }
+        save_policy_file(target, document, lines, force=force)
+        return target
 
     def replace(
         self,
@@ -169,8 +368,13 @@ class Policy:
         seed: int | None = None,
         sign: str | Path | None = None,
     ) -> Self:
-        """Replace what the command line overrides; a relative `source` or `sign` starts where the program runs."""
+        """Replace what the command line overrides; a relative `source` or `sign` starts where the program runs.
+
+        With another `source`, keys of [data] that are of another kind of table go: a query, for one that is a file.
+        """
         document = _override(self.document, "data", source=source)
+        if source is not None:
+            document["data"] = fitting_options(require_table(document["data"], "data"), source)
         document = _override(document, "publish", sign=sign)
         document = _override(document, "algorithm", name=algorithm, seed=seed)
         # Paths of the policy itself started at its own folder, so they are not read a second time.
@@ -178,7 +382,7 @@ class Policy:
             self,
             source=self.source if source is None else read_data_source(document["data"], folder=Path()),
             search=read_algorithm_options(document.get("algorithm", {})),
-            publish=self.publish if sign is None else read_publish_options(document["publish"]),
+            publish=self.publish if sign is None else dataclasses.replace(self.publish, sign=Path(sign)),
             document=document,
         )
 
@@ -188,6 +392,49 @@ def _override(document: Mapping[str, object], key: str, **changes: object) -> di
     values = {name: _plain_value(value, f"{key}.{name}") for name, value in changes.items() if value is not None}
     table = {**require_table(document.get(key, {}), key), **values}
     return {**document, key: table} if values else dict(document)
+
+
+def _read_parts(policy: Mapping[str, object], folder: Path, *, lenient: bool = False) -> dict[str, Any]:
+    """Read the parts of a policy from its tables: the one way in which every policy is read."""
+    document = plain_tables(policy)
+    Section.from_value(document, "", POLICY_KEYS)
+    publish = read_publish_options(document.get("publish", {}), folder=folder)
+    return {
+        "source": read_data_source(document.get("data", {}), folder=folder),
+        "columns": read_columns(document.get("columns"), folder=folder, levels=publish.form != "anatomy"),
+        "requirements": read_requirements(document.get("privacy"), folder=folder),
+        "previous": read_previous_releases(document.get("previous"), folder=folder),
+        "search": read_algorithm_options(document.get("algorithm", {})),
+        "publish": publish,
+        "apply": read_apply_options(document.get("apply", {})),
+        "document": document,
+        "folder": folder,
+        "lenient": lenient,
+    }
+
+
+def _write_requirements(privacy: Any) -> object:
+    """Write models as [[privacy]] tables; tables stay as they are."""
+    if isinstance(privacy, Mapping) or hasattr(privacy, "required"):
+        privacy = [privacy]
+    if isinstance(privacy, str) or not isinstance(privacy, Iterable):
+        return privacy  # the reader says what is wrong with it
+    return [{"model": one.name, **one.required} if hasattr(one, "required") else one for one in privacy]
+
+
+def _costs_of(entry: models.Model | models.Linkage) -> dict[str, object]:
+    """The costs of a distance by what they are, in place of the name of their file."""
+    costs = getattr(entry, "costs", None)
+    return {} if costs is None else {"costs": dict(costs.pairs)}
+
+
+def write_requirement(entry: models.Model | models.Linkage) -> str:
+    """Write a requirement in a few words.
+
+    >>> write_requirement(models.KAnonymity(5))
+    'k-anonymity (k = 5)'
+    """
+    return f"{entry.name} ({write_keys(entry.required)})"
 
 
 def load(policy: str | os.PathLike[str] | Mapping[str, object] | Policy) -> Policy:
@@ -282,11 +529,14 @@ def plain_tables(policy: Mapping[str, object]) -> dict[str, object]:
 
 
 def _plain_table(table: Mapping[str, object], key: str) -> dict[str, object]:
-    plain = {}
+    plain: dict[str, object] = {}
     for name, value in table.items():
         if not isinstance(name, str):
             raise PolicyError(f"must have text as its keys, not {type(name).__name__}", key=key)
         part = dotted_key(str(name))
+        if name == "hierarchy" and (callable(value) or isinstance(value, LabelFunction)):
+            plain[name] = value if isinstance(value, LabelFunction) else LabelFunction(value)
+            continue
         plain[str.__str__(name)] = _plain_value(value, f"{key}.{part}" if key else part)
     return plain
 

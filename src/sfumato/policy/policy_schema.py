@@ -2,7 +2,19 @@
 
 from sfumato import hierarchy, models
 from sfumato.policy.columns import Role
-from sfumato.policy.options import ALGORITHMS, FORMATS, FORMS, METRICS, RANGES, SCORES, SENSITIVE_TABLES
+from sfumato.policy.database_url import DATABASE_FILES, SERVERS
+from sfumato.policy.options import (
+    ALGORITHMS,
+    APPLIED_PROMISES,
+    FORMATS,
+    FORMS,
+    METRICS,
+    NUMERIC,
+    RANGES,
+    SCORES,
+    SENSITIVE_TABLES,
+    TARGETS,
+)
 
 JsonSchema = dict[str, object]
 
@@ -13,7 +25,7 @@ def schema() -> JsonSchema:
     It refuses what can be decided from one table alone; what tables ask of one another, `load` checks.
 
     >>> sorted(schema()["properties"])
-    ['algorithm', 'columns', 'data', 'previous', 'privacy', 'publish']
+    ['algorithm', 'apply', 'columns', 'data', 'previous', 'privacy', 'publish']
     """
     tables: JsonSchema = {
         "data": _data(),
@@ -27,6 +39,7 @@ def schema() -> JsonSchema:
         "previous": _previous(),
         "algorithm": _algorithm(),
         "publish": _publish(),
+        "apply": _apply(),
     }
     # Every quasi-identifier has a hierarchy, unless the form is one that generalizes nothing.
     anatomy = {"properties": {"form": {"const": "anatomy"}}, "required": ["form"]}
@@ -45,12 +58,27 @@ def schema() -> JsonSchema:
 
 
 def _data() -> JsonSchema:
-    source = "The file of rows, relative to the policy file; left out, the caller hands the table in."
+    source = "The table: a file, a folder of Parquet files or a pattern, relative to the policy file, or the URL of a "
+    source += "database without its password; left out, the caller hands the table in."
+    kinds = "|".join(("postgres", "mariadb", *SERVERS, *DATABASE_FILES))
+    no_other = f"^(?![A-Za-z][A-Za-z0-9+.-]+://)|^({kinds})://"
     properties: JsonSchema = {
-        "source": _text(source, minLength=1, **{"not": {"pattern": "://"}}),
+        "source": _text(source, minLength=1, pattern=no_other, **{"not": {"pattern": _PASSWORD}}),
+        "query": _text("What is read of a database: a SELECT.", pattern="\\S"),
+        "table": _text("The table or view that is read of a database, in place of a query.", pattern="\\S"),
+        "sheet": _text("The sheet that is read of a workbook; left out, the first.", pattern="\\S"),
         **_file_options("an empty cell without quotes", "UTF-8", {"default": [""]}, {"default": "utf-8"}),
     }
-    return _table("Where the rows come from and how they are read.", properties)
+    is_server = {"properties": {"source": {"pattern": f"^({'|'.join(('postgres', 'mariadb', *SERVERS))})://"}}}
+    asked: JsonSchema = {
+        "not": {"required": ["query", "table"]},
+        "if": {**is_server, "required": ["source"]},
+        "then": {"anyOf": [{"required": ["query"]}, {"required": ["table"]}]},
+    }
+    return _table("Where the rows come from and how they are read.", properties) | asked
+
+
+_PASSWORD = "^[^/?#]*//[^/?#@]*:[^/?#]*@|[?&](password|passwd|pwd|sslpassword)="  # noqa: S105 - a pattern of one
 
 
 def _file_options(null: str, encoding: str, null_default: JsonSchema, encoding_default: JsonSchema) -> JsonSchema:
@@ -69,7 +97,8 @@ def _file_options(null: str, encoding: str, null_default: JsonSchema, encoding_d
 
 def _columns() -> JsonSchema:
     role = "identifier: never published; individual: whose row it is, published as a pseudonym; quasi: "
-    role += "known to others, generalized; sensitive: what nobody may learn; plain: published as it is."
+    role += "known to others, generalized; sensitive: what nobody may learn; plain: published as it is; weight: the "
+    role += "sampling weight of a survey, published as it is or rounded."
     least = "The lowest level of the hierarchy that may be published, however many rows share a value."
     public = "Whether all leaves of the hierarchy file are public, so that the manifest may list those that no row has."
     weight = "What the precision of this quasi-identifier is worth, relative to that of the others."
@@ -81,15 +110,20 @@ def _columns() -> JsonSchema:
         "public_domain": {"description": public, "type": "boolean", "default": False},
         "weight": {"description": weight, "type": "number", "minimum": 0, "default": 1},
         "key": _text(key, minLength=1),
+        "round": {
+            "description": "The step that sampling weights are rounded to; left out, they are published as they are.",
+            "type": "number",
+            "exclusiveMinimum": 0,
+        },
     }
     quasi = {"hierarchy", "least", "public_domain", "weight"}
-    allowed = {Role.QUASI: quasi, Role.SENSITIVE: {"hierarchy"}, Role.INDIVIDUAL: {"key"}}
+    allowed = {Role.QUASI: quasi, Role.SENSITIVE: {"hierarchy"}, Role.INDIVIDUAL: {"key"}, Role.WEIGHT: {"round"}}
     rules = []
     for name in Role:
         refused = [key for key in properties if key != "role" and key not in allowed.get(name, set())]
         rules.append(_if_role(name, {"properties": dict.fromkeys(refused, False)}))
     column = {**_table("What the column is.", properties), "required": ["role"], "allOf": rules}
-    about = "A role for every column of the source; a column that is not listed is an error."
+    about = "A role for every column of the source, by its name or by a pattern such as lab_*; one without is an error."
     return {"description": about, "type": "object", "minProperties": 1, "additionalProperties": column}
 
 
@@ -147,10 +181,43 @@ def _publish() -> JsonSchema:
         "form": _choice("What is published: one table of generalized rows, or two tables tied by class.", FORMS),
         "format": _choice("The format of the published table.", FORMATS),
         "ranges": _choice("What is published of columns with ranges.", RANGES),
+        "numeric": _choice("What stands beside labels of numbers: nothing, their two ends, or their middle.", NUMERIC),
         "ss": _choice(ss, SENSITIVE_TABLES),
         "sign": _text("The file of the private key that the release is signed with; left out, none.", minLength=1),
+        "to": _target(),
+        "title": _text("What the release is called, in the manifest and the summary.", minLength=1),
+        "publisher": _text("Who publishes it.", minLength=1),
+        "contact": _text("Whom to ask about it.", minLength=1),
+        "purpose": _text("What it is published for.", minLength=1),
     }
     return _table("What the release looks like.", properties)
+
+
+def _target() -> JsonSchema:
+    """Describe the table of a database that a release is put into."""
+    url = f"The database, as {', '.join(f'{name}://' for name in TARGETS)}, without its password."
+    properties: JsonSchema = {
+        "url": _text(url, pattern=f"^({'|'.join(('postgres', *TARGETS))})://", **{"not": {"pattern": _PASSWORD}}),
+        "table": _text("The table that is made there, with its schema before a point.", pattern="\\S"),
+    }
+    about = "A table of a database that the release is put into besides; it appears with the folder."
+    return {**_table(about, properties), "required": ["url", "table"]}
+
+
+def _apply() -> JsonSchema:
+    promise = (
+        "alone: further rows keep the promise by themselves, too; together: with those that are published already."
+    )
+    properties: JsonSchema = {
+        "suppression": {
+            "description": "The largest share of further rows that may be dropped; left out, that of [algorithm].",
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+        },
+        "promise": _choice(promise, APPLIED_PROMISES),
+    }
+    return _table("How further rows are published under the labels of a release.", properties)
 
 
 def _table(description: str, properties: JsonSchema) -> JsonSchema:

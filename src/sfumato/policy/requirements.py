@@ -10,7 +10,8 @@ order that names the simplest fault first:
 - `check_idle_keys`: no key that would change nothing;
 - `check_linkage`, `check_join_algorithm`: (X, Y)-models name columns and releases that are there, and have an
   algorithm that looks at joins;
-- `check_specialization`: top-down specialization has a class column where its score needs one.
+- `check_specialization`: top-down specialization has a class column where its score needs one;
+- `check_apply`: the release is of a kind that further rows can be added to, where the policy speaks of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +19,9 @@ from pathlib import Path
 
 from sfumato import models
 from sfumato.errors import PolicyError, did_you_mean, listing, quote
-from sfumato.hierarchy import Ranges
+from sfumato.hierarchy import Intervals, Ranges
 from sfumato.policy.columns import Column, Role, columns_with_role
-from sfumato.policy.options import CLASSIFYING, CUTS, FULL_DOMAIN, UNLEVELLED
+from sfumato.policy.options import CLASSIFYING, CUTS, FULL_DOMAIN, UNLEVELLED, PublishOptions
 from sfumato.policy.previous_releases import ColumnReference, PreviousRelease, read_reference
 from sfumato.policy.section import describe_value, require_table
 from sfumato.policy.toml_text import dotted_key
@@ -51,7 +52,7 @@ def read_requirements(value: object, *, folder: Path) -> tuple[models.Model | mo
 
 
 def check_columns(columns: ColumnsByName) -> None:
-    """Ask for at least one quasi-identifier, of which one matters, and at most one column of individuals.
+    """Ask for at least one quasi-identifier, of which one matters, and at most one column of persons and of weights.
 
     >>> check_columns({"visits": Column("visits", Role.PLAIN)})
     Traceback (most recent call last):
@@ -68,29 +69,34 @@ def check_columns(columns: ColumnsByName) -> None:
     if len(individuals) > 1:
         message = f"at most one column may be individual, and {quote(individuals[0].name)} is"
         raise PolicyError(message, key=dotted_key("columns", individuals[1].name, "role"))
+    weights = columns_with_role(columns, Role.WEIGHT)
+    if len(weights) > 1:
+        message = f"at most one column may be of role weight, and {quote(weights[0].name)} is; make the other plain"
+        raise PolicyError(message, key=dotted_key("columns", weights[1].name, "role"))
 
 
-def check_levels(columns: ColumnsByName, algorithm: str) -> None:
-    """Allow ranges and sets only with an algorithm that does without levels.
+def check_levels(columns: ColumnsByName, algorithm: str, *, joined: bool = False) -> None:
+    """Refuse ranges and sets where they mean nothing: with Anatomy, and sets where tables are `joined`.
+
+    Algorithms that choose no ranges or sets (all but those in `UNLEVELLED`) publish such a column as the value or
+    ``*``.
 
     >>> from sfumato.hierarchy import Sets
     >>> check_levels({"town": Column("town", Role.QUASI, Sets())}, "optimal")
+    >>> check_levels({"town": Column("town", Role.QUASI, Sets())}, "tds", joined=True)
     Traceback (most recent call last):
-    sfumato.errors.PolicyError: columns.town.hierarchy: has no levels, which optimal needs; choose auto or
-    mondrian as the algorithm, or give levels, as in { intervals = [5, 10, 20] }, a file or "suppress"
+    sfumato.errors.PolicyError: columns.town.hierarchy: has no levels, which tds needs over a join; give levels, as in
+    a file or "suppress"
     """
-    if algorithm in UNLEVELLED:
-        return
     for column in columns_with_role(columns, Role.QUASI):
-        if algorithm in CUTS and isinstance(column.hierarchy, Ranges):
+        if column.hierarchy is None or column.hierarchy.levelled:
             continue
-        if column.hierarchy is not None and not column.hierarchy.levelled:
-            if algorithm == "anatomy":
-                why = "has no levels, and Anatomy publishes values as they are; leave the hierarchy out"
-                raise PolicyError(why, key=dotted_key("columns", column.name, "hierarchy"))
-            why = f"has no levels, which {algorithm} needs; choose auto or mondrian as the algorithm, or give levels"
-            example = 'as in { intervals = [5, 10, 20] }, a file or "suppress"'
-            raise PolicyError(f"{why}, {example}", key=dotted_key("columns", column.name, "hierarchy"))
+        if algorithm == "anatomy":
+            why = "has no levels, and Anatomy publishes values as they are; leave the hierarchy out"
+            raise PolicyError(why, key=dotted_key("columns", column.name, "hierarchy"))
+        if joined and algorithm in CUTS and not isinstance(column.hierarchy, Ranges):
+            why = f'has no levels, which {algorithm} needs over a join; give levels, as in a file or "suppress"'
+            raise PolicyError(why, key=dotted_key("columns", column.name, "hierarchy"))
 
 
 def check_models(columns: ColumnsByName, requirements: Sequence[models.Model | models.Linkage], tables: object) -> None:
@@ -158,6 +164,8 @@ def check_form(columns: ColumnsByName, privacy: Sequence[models.Model], document
         raise PolicyError(f'{why}; give one role = "sensitive", or publish generalized', key="publish.form")
     if "ranges" in publish:
         raise PolicyError(f"{form} publishes values as they are, not ranges; leave it out", key="publish.ranges")
+    if publish.get("numeric", "label") != "label":
+        raise PolicyError(f"{form} publishes numbers as they are, without labels; leave it out", key="publish.numeric")
     if "ss" in publish and len(sensitive) == 1:
         why = "there is one sensitive column, and nothing to put together or apart; leave it out"
         raise PolicyError(why, key="publish.ss")
@@ -207,6 +215,17 @@ def check_idle_keys(columns: ColumnsByName, algorithm: str, document: PolicyDocu
     if "ranges" in publish and not any(isinstance(column.hierarchy, Ranges) for column in columns.values()):
         way = "leave it out, or give a column hierarchy = { ranges = true }"
         raise PolicyError(f"no column is published as ranges; {way}", key="publish.ranges")
+    if "ranges" in publish and algorithm not in {*UNLEVELLED, *CUTS, "anatomy"}:
+        fault = f"{algorithm} chooses no ranges, and publishes the number or *"
+        raise PolicyError(f"{fault}; leave it out, or choose auto or mondrian", key="publish.ranges")
+    if publish.get("numeric", "label") != "label":
+        numbers = [one for one in columns.values() if isinstance(one.hierarchy, Intervals | Ranges)]
+        quasi = [one for one in numbers if one.role is Role.QUASI]
+        if not quasi:
+            way = "leave it out, or give a quasi-identifier intervals or ranges"
+            raise PolicyError(f"no column is published as ranges of numbers; {way}", key="publish.numeric")
+        if publish.get("ranges") == "means" and all(isinstance(one.hierarchy, Ranges) for one in quasi):
+            raise PolicyError("means are numbers already; leave it out", key="publish.numeric")
     global_recoding = algorithm in {*FULL_DOMAIN, *CUTS}
     if options.get("improve") is True and global_recoding:
         unit = "one level" if algorithm in FULL_DOMAIN else "one cut"
@@ -345,6 +364,34 @@ def _find_class_fault(columns: ColumnsByName, name: object, score: object) -> st
         return f"{quote(name)} is not one of [columns]{did_you_mean(str(name), columns) or f'; {way}'}"
     if (role := columns[str(name)].role) not in {Role.SENSITIVE, Role.PLAIN}:
         return f"{quote(name)} is of role {role}; {way}"
+    return None
+
+
+def check_apply(columns: ColumnsByName, publish: PublishOptions, document: PolicyDocument) -> None:
+    """Refuse to speak of further rows where none can be added.
+
+    >>> check_apply({}, PublishOptions("anatomy"), {"apply": {"suppression": 0.1}})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: apply: a release of the form anatomy has buckets and not labels that further rows could
+    be given; make a release of all rows with sfumato anonymize; leave it out
+    """
+    obstacle = find_apply_obstacle(columns, publish)
+    if "apply" in document and obstacle:
+        raise PolicyError(f"{obstacle}; leave it out", key="apply")
+
+
+def find_apply_obstacle(columns: ColumnsByName, publish: PublishOptions) -> str | None:
+    """Say why further rows cannot be published under the labels of such a release, and what to do, if they cannot."""
+    way = "make a release of all rows with sfumato anonymize"
+    individual = next(iter(columns_with_role(columns, Role.INDIVIDUAL)), None)
+    if publish.split:
+        what = "buckets" if publish.form == "anatomy" else "class numbers"
+        return f"a release of the form {publish.form} has {what} and not labels that further rows could be given; {way}"
+    if individual is not None:
+        why = "a person may have rows among the old and among the new ones, under two pseudonyms"
+        return f"{quote(individual.name)} names persons, whom k and l count, and {why}; {way}"
+    if publish.ranges == "means" and any(isinstance(column.hierarchy, Ranges) for column in columns.values()):
+        return f"the mean of a class is not that of further rows, and does not say which numbers it stands for; {way}"
     return None
 
 

@@ -24,12 +24,13 @@ from sfumato.table import Table, column_names, read_table
 from sfumato.table.csv_reader import read_csv_head
 from sfumato.table.files import file_digest, file_format
 from sfumato.table.formula_guard import unguard_formula
+from sfumato.table.unpacking import find_compression, unpacked
 
 InconsistencyRule = tuple[ValueCondition, ValueCondition]
 """No record that meets the one condition belongs to the same person as one that meets the other."""
 
 _FORMATS = ("CSV", "Parquet")
-_PUBLISHED = {Role.QUASI, Role.SENSITIVE, Role.PLAIN}
+_PUBLISHED = {Role.QUASI, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -247,18 +248,24 @@ def read_earlier_release(previous: PreviousRelease, source: DataSource) -> Earli
     plain = DataSource(path, previous.separator, null, encoding)
     names = column_names(path, plain)
     kind = file_format(path).name
+    if find_compression(path) not in {None, "gzip"}:
+        raise DataError(f"{path.name} is compressed; save {key} as CSV or Parquet, as it was published")
     if kind not in _FORMATS:
         raise DataError(f"{path.name} is {kind}; save {key} as CSV or Parquet, as it was published")
     try:
         table = read_table(path, _policy_for_all(names, plain))
     except DataError as error:
         raise DataError(f"{key}: {error}") from None
+    if table.warnings:
+        raise DataError(f"{key} has a column without a name in {path.name}; name it there")
     if guarded:
         names = [unguard_formula(name) for name in names]
         table = replace(table, arrow=table.arrow.rename_columns(names))
     csv = None
     if kind == "CSV":
-        csv = {"separator": read_csv_head(path, plain).separator, "null": list(null), "guarded": guarded}
+        with unpacked(path) as content:
+            separator = read_csv_head(content, plain).separator
+        csv = {"separator": separator, "null": list(null), "guarded": guarded}
         csv |= {} if plain.encoding == "utf-8" else {"encoding": plain.encoding}
     return EarlierRelease(previous.name, path, table.rows, file_digest(path), tuple(names), table, csv)
 

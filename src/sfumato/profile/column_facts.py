@@ -1,7 +1,8 @@
 """What a column holds: its values, their type, what its name says, and what its values look like.
 
 The type is guessed from a sample and believed only after all values were looked at: one text among five thousand
-numbers makes a column of categories.
+numbers makes a column of categories. A name is believed as far as the values allow: a race of a hundred different
+numbers is run, and nobody's origin.
 """
 
 import re
@@ -12,7 +13,7 @@ from statistics import fmean
 
 from sfumato.policy import Role
 from sfumato.profile.column_values import ColumnValues
-from sfumato.profile.vocabulary import NameMeaning, interpret_name
+from sfumato.profile.vocabulary import AnswerWords, Concept, NameMeaning, interpret_answers, interpret_name
 from sfumato.profile.written_dates import WrittenDates, find_date_formats
 from sfumato.profile.written_numbers import WrittenNumbers, read_numbers
 
@@ -43,7 +44,9 @@ class ColumnType:
 class ColumnFacts:
     """One column: its values, their type, what its name says, and what its values look like.
 
-    `readable` is false of a column whose type nobody can look at; it has no values then.
+    `readable` is false of a column whose type nobody can look at; it has no values then. `contradiction` says why the
+    name is not believed, where the values are not what it says; `name_meaning` is nothing then, and `doubted` the key
+    of the concept. `answers` are there where the values tell of health, justice or opinion.
     """
 
     name: str
@@ -52,6 +55,9 @@ class ColumnFacts:
     name_meaning: NameMeaning
     format: "ValueFormat | None"
     readable: bool = True
+    contradiction: str = ""
+    doubted: str = ""
+    answers: AnswerWords | None = None
 
     @property
     def kind(self) -> ColumnKind:
@@ -63,19 +69,81 @@ class ColumnFacts:
         """The key of the concept that the name is about; empty where it says nothing."""
         return self.name_meaning.concept.key if self.name_meaning.concept else ""
 
+    @property
+    def said_concept(self) -> str:
+        """The key of the concept that the name says, be it believed or not: for rules that forbid something."""
+        return self.concept or self.doubted
+
 
 def describe_column(name: str, values: ColumnValues) -> ColumnFacts:
     """Look at the name and the values of a column."""
     column_type = infer_type(values)
     is_measured = column_type.kind in {ColumnKind.DATE, ColumnKind.DECIMAL}
     value_format = None if is_measured else recognize_format(values.sample)
-    return ColumnFacts(name, values, column_type, interpret_name(name), value_format)
+    meaning, contradiction, doubted = interpret_name(name), "", ""
+    if meaning.concept is not None and meaning.concept.role is Role.QUASI and values.distinct:
+        fault = find_contradiction(meaning.concept, column_type, values)
+        if fault:
+            contradiction, doubted = f"the name says {meaning.concept.description}, but {fault}", meaning.concept.key
+            meaning = NameMeaning()
+    answers = None
+    if column_type.kind in {ColumnKind.CATEGORY, ColumnKind.CODE} and values.distinct <= _MOST_ANSWERS:
+        answers = interpret_answers(dict(zip(values.to_list(), values.counts.tolist(), strict=True)))
+    return ColumnFacts(
+        name,
+        values,
+        column_type,
+        meaning,
+        value_format,
+        contradiction=contradiction,
+        doubted=doubted,
+        answers=answers,
+    )
 
 
 def describe_unreadable_column(name: str, rows: int) -> ColumnFacts:
     """Describe a column of a type that cannot be looked at."""
     none = ColumnValues.from_counts({}, missing=rows)
     return ColumnFacts(name, none, ColumnType(ColumnKind.EMPTY), interpret_name(name), None, readable=False)
+
+
+# Whether values can be what the name says.
+
+_MOST_ANSWERS = 200
+_TWO, _SEXES, _ORIGINS, _DAYS = 2, 8, 100, 366
+_CODE_OF_PLACE = "[^ ]{3,}"
+_BEYOND = 0.05
+"""Numbers, by their share of the rows, that may lie beyond what a name allows, as slips."""
+
+_BOUNDS = {"age": (0.0, 125.0), "birth": (1800.0, 2200.0), "latitude": (-90.0, 90.0), "longitude": (-180.0, 180.0)}
+_KINDS_OF_THINGS = {"origin", "country", "region", "town", "family", "school", "institution"}
+"""What has names or codes; a measure with decimals is something else."""
+
+
+def find_contradiction(concept: Concept, column_type: "ColumnType", values: ColumnValues) -> str:
+    """Say why a column cannot be what its name says; nothing where it can.
+
+    >>> race = ColumnValues.from_counts({f"{distance / 10}": 1 for distance in range(50)})
+    >>> find_contradiction(interpret_name("race").concept, infer_type(race), race)
+    'it holds measures with decimals'
+    """
+    key, kind, numbers, distinct = concept.key, column_type.kind, column_type.numbers, values.distinct
+    is_broken = numbers is not None and bool((numbers.values % 1 != 0).any())  # 20.0 is whole
+    low, high = (0.0, 0.0) if numbers is None else numbers.within(_BEYOND)
+    lowest, highest = _BOUNDS.get(key, (low, high))
+    is_year = _BOUNDS["birth"][0] <= low and high <= _BOUNDS["birth"][1]
+    too_many = {"sex": _SEXES, "origin": _ORIGINS if numbers is None else _ORIGINS // 3}.get(key, distinct)
+    faults = (
+        (key in _KINDS_OF_THINGS and is_broken, "it holds measures with decimals"),
+        (key in _KINDS_OF_THINGS and kind is ColumnKind.DATE, "it holds dates"),
+        (distinct > too_many, f"it has {distinct:,} different values"),
+        (key == "age" and distinct == _TWO < values.present, "two values tell no ages apart"),
+        (key == "postal" and (is_broken or not values.any_match(_CODE_OF_PLACE)), "its values are no codes of places"),
+        (numbers is not None and not (lowest <= low and high <= highest), "its numbers are not of that kind"),
+        (key in {"latitude", "longitude"} and numbers is None, "it holds no numbers"),
+        (key == "time" and (is_broken or (high > _DAYS and not is_year)), "its numbers are no dates"),
+    )
+    return next((fault for applies, fault in faults if applies), "")
 
 
 # The type of a column.

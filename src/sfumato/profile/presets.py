@@ -12,6 +12,7 @@ from typing import Any
 
 from sfumato.errors import InputError, did_you_mean, quote
 from sfumato.policy import Role
+from sfumato.profile.caution import Caution
 from sfumato.profile.column_facts import ColumnFacts
 from sfumato.profile.proposed_hierarchies import ProposedHierarchy
 from sfumato.profile.roles import RoleGuess
@@ -30,17 +31,18 @@ class RoleChange:
     role: Role
     add_reason: str
     concepts: frozenset[str] = frozenset()
-    check: bool = False
+    caution: Caution = Caution.NONE
 
     def applies(self, facts: ColumnFacts, guess: RoleGuess) -> bool:
         """Tell whether the rule is about a column; one with the same value in every row becomes no secret."""
         constant_secret = self.role is Role.SENSITIVE and facts.values.distinct <= 1
-        about = not self.concepts or facts.concept in self.concepts
+        about = not self.concepts or facts.said_concept in self.concepts
         return guess.role is self.guessed and about and not constant_secret
 
     def change(self, guess: RoleGuess) -> RoleGuess:
         """Change the role, and say why."""
-        return replace(guess, role=self.role, reason=guess.reason + self.add_reason, check=guess.check or self.check)
+        caution = max(guess.caution, self.caution)
+        return replace(guess, role=self.role, reason=guess.reason + self.add_reason, caution=caution)
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Preset:
             return guess
         limit = self.limit(facts)
         if isinstance(limit, str):
-            return replace(guess, role=Role.IDENTIFIER, reason=limit, check=True)
+            return replace(guess, role=Role.IDENTIFIER, reason=limit, caution=Caution.NOTE)
         return guess if limit is None else replace(guess, role=Role.QUASI)
 
     def propose_hierarchy(self, facts: ColumnFacts) -> ProposedHierarchy | None:
@@ -162,7 +164,8 @@ def _read_role_change(preset: str, table: dict[str, Any]) -> RoleChange:
     if unknown or wrong:
         raise ValueError(f"presets: {preset} has a role change with {', '.join(sorted(unknown | wrong))}")
     roles = (Role(table["from"]), Role(table["to"]))
-    return RoleChange(*roles, table["add_reason"], frozenset(table.get("concepts", ())), table.get("check", False))
+    caution = Caution.CHECK if table.get("check", False) else Caution.NONE
+    return RoleChange(*roles, table["add_reason"], frozenset(table.get("concepts", ())), caution)
 
 
 PRESETS = load_presets((files("sfumato.profile") / "presets.toml").read_text(encoding="utf-8"))

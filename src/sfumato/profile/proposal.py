@@ -3,21 +3,25 @@
 import csv
 import io
 import os
-import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import wrap
 from typing import Any
 
-from sfumato.errors import DataError, SfumatoError
+from sfumato.errors import DataError, SfumatoError, shorten
 from sfumato.hierarchy import parse
+from sfumato.hierarchy.hierarchy import refuse_ambiguous_labels
 from sfumato.page.wording import percent, plural
 from sfumato.policy import Role
+from sfumato.policy.database_url import DatabaseUrl, find_place
+from sfumato.policy.policy_file import hierarchies_folder, hierarchy_file_names
 from sfumato.policy.toml_text import write_key, write_table, write_value
+from sfumato.profile.caution import Caution
 from sfumato.profile.column_facts import ColumnFacts, ColumnKind
+from sfumato.profile.frequency_groups import separate_labels
 from sfumato.profile.presets import Preset, find_preset
 from sfumato.profile.proposed_hierarchies import (
     MOST_LINES,
@@ -27,20 +31,33 @@ from sfumato.profile.proposed_hierarchies import (
     propose_intervals,
 )
 from sfumato.profile.proposed_requirements import ProposedRequirement, choose_k, count_people, propose_requirements
+from sfumato.profile.redundant_columns import ColumnRelation, find_redundant_columns
 from sfumato.profile.roles import RoleGuess, guess_roles
 from sfumato.profile.table_profile import TableProfile, profile_table
 
 
 def propose(
-    path: str | os.PathLike[str], preset: str | None = None, *, policy: str | os.PathLike[str] = "policy.toml"
+    path: str | os.PathLike[str] | TableProfile,
+    preset: str | None = None,
+    *,
+    policy: str | os.PathLike[str] = "policy.toml",
+    chosen: Mapping[str, str] | None = None,
 ) -> "Proposal":
     """Profile a table and propose a policy for it; `policy` is where it is to stand, which its paths start from.
+
+    `path` may be the URL of a database, too; `chosen` has the `query` or `table` that is read of it, or the `sheet` of
+    a workbook. A table that is in no file is given as its profile, and the policy then names no source.
 
     Raises a DataError where the file cannot be read or has nothing to publish, and Infeasible where the preset asks for
     more people than the table has.
     """
-    rule, profile, target = find_preset(preset), profile_table(Path(path)), Path(policy)
-    guesses = _decide_roles(profile, rule)
+    rule, target = find_preset(preset), Path(policy)
+    if isinstance(path, TableProfile):
+        place, profile = None, path
+    else:
+        place = find_place(path if isinstance(path, str) else Path(path))
+        profile = profile_table(place, chosen)
+    guesses, relations = _decide_roles(profile, rule)
     k, nulls = choose_k(rule, count_people(profile, guesses)[1]), ("", *profile.null)
     hierarchies = {
         facts.name: _choose_hierarchy(facts, guesses[facts.name], rule, k, nulls) for facts in profile.columns
@@ -48,11 +65,20 @@ def propose(
     listed = [name for name, hierarchy in hierarchies.items() if hierarchy and hierarchy.lines]
     files = hierarchy_file_names(listed, hierarchies_folder(target).name)
     columns = tuple(
-        ProposedColumn(facts, guesses[facts.name], hierarchies[facts.name], files.get(facts.name, ""))
+        ProposedColumn(
+            facts,
+            guesses[facts.name],
+            hierarchies[facts.name],
+            files.get(facts.name, ""),
+            relations.get(facts.name) if guesses[facts.name].role is not Role.IDENTIFIER else None,
+        )
         for facts in profile.columns
     )
     quasi = [name for name, guess in guesses.items() if guess.role is Role.QUASI]
-    source = os.path.relpath(Path(path).resolve(), target.resolve().parent)
+    source = ""
+    if place is not None:
+        folder = target.resolve().parent
+        source = place.text if isinstance(place, DatabaseUrl) else os.path.relpath(place.resolve(), folder)
     requirements = propose_requirements(profile, guesses, rule)
     draft = PolicyDraft(profile, rule, columns, requirements, source, profile.count_unique(quasi))
     contents = {
@@ -89,15 +115,27 @@ class Proposal:
             "privacy": [requirement.content for requirement in self.draft.requirements],
             "unique_rows": self.draft.unique,
             "decisions": self.decisions,
+            "dangers": self.draft.dangers,
+            "look_first": self.draft.look_first,
+            "warnings": list(self.draft.profile.table.warnings),
         }
 
 
-def _decide_roles(profile: TableProfile, rule: Preset) -> dict[str, RoleGuess]:
-    """Guess the roles and let the preset change them; some column has to be a quasi-identifier."""
+def _decide_roles(profile: TableProfile, rule: Preset) -> tuple[dict[str, RoleGuess], dict[str, ColumnRelation]]:
+    """Guess the roles and let the preset change them; some column has to be a quasi-identifier.
+
+    Also returns the columns that say what another says.
+    """
     guesses = guess_roles(profile.columns)
+    published = [facts for facts in profile.columns if guesses[facts.name].role in {Role.QUASI, Role.SENSITIVE}]
+    relations = find_redundant_columns(profile, published)
+    guesses = {
+        name: _guard_secret(guess, name, guesses, relations) if guess.role is Role.QUASI else guess
+        for name, guess in guesses.items()
+    }
     guesses = {facts.name: rule.decide_role(facts, guesses[facts.name]) for facts in profile.columns}
     if any(guess.role is Role.QUASI for guess in guesses.values()):
-        return guesses
+        return guesses, relations
     sensitive = [facts for facts in profile.columns if guesses[facts.name].role is Role.SENSITIVE]
     if not sensitive:
         raise DataError(
@@ -106,7 +144,24 @@ def _decide_roles(profile: TableProfile, rule: Preset) -> dict[str, RoleGuess]:
         )
     first = min(sensitive, key=lambda facts: facts.values.distinct).name
     reason = f"{guesses[first].reason}; a policy needs a quasi-identifier, and there is no other column"
-    return guesses | {first: replace(guesses[first], role=Role.QUASI, reason=reason, check=True)}
+    return guesses | {first: replace(guesses[first], role=Role.QUASI, reason=reason, caution=Caution.DANGER)}, relations
+
+
+def _guard_secret(
+    guess: RoleGuess, name: str, guesses: dict[str, RoleGuess], relations: dict[str, ColumnRelation]
+) -> RoleGuess:
+    """Look for a sensitive column that a quasi-identifier tells; where nothing else is known of it, it is one too."""
+    own = relations.get(name)
+    same = [own.source] if own is not None and own.same else []
+    tells = [other for other, relation in relations.items() if name in relation.told_by]
+    secrets = [other for other in (*same, *tells) if guesses[other].role is Role.SENSITIVE]
+    if not secrets:
+        return guess
+    told = f"each of its values goes with one of '{shorten(secrets[0])}', which is sensitive"
+    both_ways = secrets[0] in same or (relations[secrets[0]].same and relations[secrets[0]].source == name)
+    if guess.is_unknown and both_ways:
+        return RoleGuess(Role.SENSITIVE, f"{told}, and so is this", Caution.CHECK)
+    return replace(guess, reason=f"{guess.reason}; {told}: an exact value tells it", caution=Caution.DANGER)
 
 
 def _choose_hierarchy(
@@ -123,24 +178,32 @@ def _choose_hierarchy(
     if guess.role is not Role.QUASI:
         return None
     hierarchy = rule.propose_hierarchy(facts) or propose_hierarchy(facts, k, nulls)
+    hierarchy = replace(hierarchy, lines=separate_labels(hierarchy.lines, hierarchy.least))
     if _binds(hierarchy, facts, nulls):
         return hierarchy
     # what must not be told exactly is then not told at all
-    return replace(SUPPRESS, check=True, least=1) if hierarchy.least else SUPPRESS
+    return replace(SUPPRESS, caution=Caution.NOTE, least=1) if hierarchy.least else SUPPRESS
 
 
 def _binds(hierarchy: ProposedHierarchy, facts: ColumnFacts, nulls: tuple[str, ...]) -> bool:
-    """Tell whether the hierarchy takes every value of the column; of very many values the profile is believed."""
-    if facts.values.distinct > MOST_LINES:
-        return True
-    texts = [*facts.values.to_list(), *([None] if facts.values.missing else [])]
+    """Tell whether the hierarchy takes every value of the column, and no label stands for different values.
+
+    Of very many values some are tried.
+    """
+    values = facts.values
+    texts = [
+        *(values.to_list() if values.distinct <= MOST_LINES else values.sample),
+        *([None] if values.missing else []),
+    ]
     with TemporaryDirectory() as folder:
         declaration = hierarchy.declaration
         if hierarchy.lines:
             declaration = "hierarchy.csv"
             Path(folder, declaration).write_bytes(hierarchy_file_text(hierarchy).encode())
         try:
-            parse(declaration, folder=Path(folder), key="hierarchy").bind(texts, column=facts.name, nulls=nulls)
+            spec = parse(declaration, folder=Path(folder), key="hierarchy")
+            bound = spec.bind(texts, column=facts.name, nulls=nulls)
+            refuse_ambiguous_labels(bound.upward(hierarchy.least)[0], column=facts.name)
         except SfumatoError:
             return False
     return True
@@ -151,17 +214,18 @@ def _binds(hierarchy: ProposedHierarchy, facts: ColumnFacts, nulls: tuple[str, .
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProposedColumn:
-    """A column with its role, its hierarchy if it has one, and the name of that one's file."""
+    """A column with its role, its hierarchy if it has one, the name of that one's file, and what it says again."""
 
     facts: ColumnFacts
     guess: RoleGuess
     hierarchy: ProposedHierarchy | None = None
     file: str = ""
+    relation: ColumnRelation | None = None
 
     @property
-    def check(self) -> bool:
-        """Whether somebody should look at it."""
-        return self.guess.check or (self.hierarchy is not None and self.hierarchy.check)
+    def caution(self) -> Caution:
+        """How closely somebody should look at it."""
+        return max(self.guess.caution, Caution.NONE if self.hierarchy is None else self.hierarchy.caution)
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -181,7 +245,8 @@ class ProposedColumn:
         missing = f", {percent(values.missing / max(values.rows, 1))} missing" if values.missing else ""
         mixed = "; most are numbers, but not all" if self.facts.type.mixed else ""
         generalized = f"; {hierarchy.reason}" if hierarchy and hierarchy.reason else ""
-        return f"{'check: ' if self.check else ''}{self.guess.reason} ({what}{missing}{mixed}){generalized}"
+        again = f"; {self.relation.sentence(_quoted(self.relation.source))}" if self.relation else ""
+        return f"{self.caution.mark}{self.guess.reason} ({what}{missing}{mixed}){generalized}{again}"
 
     def as_json(self) -> dict[str, Any]:
         """For ``--json``: what was found and decided, and no value."""
@@ -194,7 +259,9 @@ class ProposedColumn:
             "separation": round(values.separation, 6),
             **self.entry,
             "reason": self.guess.reason,
-            "check": self.check,
+            "check": self.caution.needs_decision,
+            "grade": self.caution.grade,
+            "follows_from": self.relation.source if self.relation else None,
         }
 
 
@@ -213,7 +280,7 @@ class PolicyDraft:
     def document(self) -> dict[str, Any]:
         """The policy as tables."""
         return {
-            "data": {"source": self.source, **self.profile.data_options},
+            "data": ({"source": self.source} if self.source else {}) | self.profile.data_options,
             "columns": {column.facts.name: column.entry for column in self.columns},
             "privacy": [requirement.content for requirement in self.requirements],
             "algorithm": {"name": "auto", "suppression": self.preset.suppression},
@@ -224,8 +291,27 @@ class PolicyDraft:
     def decisions(self) -> int:
         """How many lines somebody should look at."""
         of_the_file = bool(self.profile.encoding) + bool(self.profile.null)
-        checks = [*(column.check for column in self.columns), *(entry.check for entry in self.requirements)]
-        return of_the_file + sum(checks)
+        return of_the_file + sum(caution.needs_decision for caution in self._cautions())
+
+    @property
+    def dangers(self) -> int:
+        """How many of them publish what they must not, where they are wrong."""
+        return sum(caution is Caution.DANGER for caution in self._cautions())
+
+    def _cautions(self) -> list[Caution]:
+        return [*(column.caution for column in self.columns), *(entry.caution for entry in self.requirements)]
+
+    @property
+    def look_first(self) -> list[str]:
+        """The names of the columns to look at first, the most dangerous before the others."""
+        marked = [column for column in self.columns if column.caution.needs_decision]
+        return [column.facts.name for column in sorted(marked, key=lambda column: -column.caution)]
+
+    @property
+    def unknown(self) -> list[str]:
+        """The names of the columns of which nothing is known, those first that tell most rows apart."""
+        columns = [column for column in self.columns if column.guess.is_unknown]
+        return [column.facts.name for column in sorted(columns, key=lambda column: -column.facts.values.separation)]
 
     def text(self) -> str:
         """Write the policy file; read as TOML it is the document, exactly."""
@@ -250,6 +336,7 @@ class PolicyDraft:
             f"{plural(self.decisions, 'decision needs', 'decisions need')} a human eye, marked 'check:'. Nothing here "
             "was decided by somebody who knows the people."
         )
+        lines += [line for sentence in self.sentences() for line in comment(sentence)]
         if quasi:
             share = percent(self.unique / self.profile.rows)
             alike = f"{plural(quasi, 'quasi-identifier')} single out {share} of the rows as the table stands."
@@ -261,6 +348,33 @@ class PolicyDraft:
             lines += comment("What this policy does not do:")
             lines += [line for remark in self.preset.not_done for line in comment(f"- {remark}", indent="  ")]
         return lines
+
+    def sentences(self) -> list[str]:
+        """Say what to look at first, what nothing is known of, and what is there twice; each in one sentence."""
+        sentences = []
+        if self.look_first:
+            dangers = (
+                f"; {plural(self.dangers, 'decision tells', 'decisions tell')} who somebody is or what nobody may "
+                "learn if wrong, marked 'danger:'"
+            )
+            sentences.append(f"Look first at {_some(self.look_first)}{dangers if self.dangers else ''}.")
+        elif self.unknown:
+            sentences.append("Look first at the columns of which nothing is known.")
+        else:
+            sentences.append("Look first at the role of each column, since none stands out.")
+        if self.unknown:
+            sentences.append(
+                f"Nothing says what {_some(self.unknown)} {'is' if len(self.unknown) == 1 else 'are'}: told less "
+                'exactly, and nothing more is promised. What nobody may learn needs role = "sensitive" and a bound.'
+            )
+        again = [
+            f"{_quoted(column.facts.name)} follows from {_quoted(column.relation.source)}"
+            for column in self.columns
+            if column.relation is not None
+        ]
+        if again:
+            sentences.append(f"Redundant: {', '.join(again[:_NAMED])}{_more(len(again) - _NAMED)}.")
+        return sentences
 
     def _data_remarks(self) -> list[str]:
         lines, encoding = [], self.profile.encoding
@@ -280,8 +394,8 @@ class PolicyDraft:
     def _requirements(self) -> list[list[str]]:
         tables = []
         for requirement in self.requirements:
-            mark = "check: " if requirement.check else ""
-            tables.append([*comment(f"{mark}{requirement.reason}"), *write_table("[[privacy]]", requirement.content)])
+            remark = f"{requirement.caution.mark}{requirement.reason}"
+            tables.append([*comment(remark), *write_table("[[privacy]]", requirement.content)])
         has_sensitive = any(column.guess.role is Role.SENSITIVE for column in self.columns)
         if not has_sensitive and self.preset.allows_sensitive:
             remark = "No column looks sensitive. If one is, give it the role, and a requirement of its own."
@@ -295,6 +409,20 @@ class PolicyDraft:
 
 
 _WIDTH = 112
+_NAMED = 5
+
+
+def _quoted(name: str) -> str:
+    return f"'{shorten(name)}'"
+
+
+def _some(names: list[str]) -> str:
+    """Name some columns, and count the others."""
+    return ", ".join(map(_quoted, names[:_NAMED])) + _more(len(names) - _NAMED)
+
+
+def _more(number: int) -> str:
+    return f" and {number:,} more" if number > 0 else ""
 
 
 def comment(text: str, *, indent: str = "") -> list[str]:
@@ -305,36 +433,6 @@ def comment(text: str, *, indent: str = "") -> list[str]:
     """
     plain = "".join(character if character.isprintable() else " " for character in text)
     return [f"# {line}" for line in wrap(plain, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)]
-
-
-# Hierarchy files: their folder, their names, which every system takes, and their text.
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
-_LONGEST_NAME = 60
-
-
-def hierarchies_folder(policy: Path) -> Path:
-    """Name the folder of a policy's hierarchies, beside it."""
-    return policy.parent / f"{policy.stem}-hierarchies"
-
-
-def hierarchy_file_names(names: Iterable[str], folder: str) -> dict[str, str]:
-    """Name a file for each column: with a name that every system takes, and no name twice, however letters are cased.
-
-    >>> hierarchy_file_names(["job", "Job", "Größe (cm)", "***"], "policy-hierarchies")["Größe (cm)"]
-    'policy-hierarchies/Gr_e_cm.csv'
-    """
-    paths: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in names:
-        plain = _UNSAFE.sub("_", name).strip("_-")[:_LONGEST_NAME]
-        stem, number = (plain or "column").lower(), 1
-        while (numbered := stem if number == 1 else f"{stem}-{number}") in taken:
-            number += 1
-        taken.add(numbered)
-        # a stem is in the spelling of its column where no other has it
-        paths[name] = str(PurePosixPath(folder, f"{plain if plain.lower() == numbered else numbered}.csv"))
-    return paths
 
 
 def hierarchy_file_text(hierarchy: ProposedHierarchy) -> str:

@@ -1,15 +1,12 @@
 """Proposed hierarchies for quasi-identifiers, by what a column's name says and what it holds.
 
-Numbers get round intervals over a declared domain, dates units of the calendar, codes a mask, and categories groups.
-No label depends on a single record: domains, widths and open ends are set by shares of the rows, and no label names a
-rare value.
+Ages and years get the intervals that people use, other numbers ranges over a declared domain, dates units of the
+calendar, codes a mask, and categories sets or groups. No label depends on a single record: domains, widths and open
+ends are set by shares of the rows, and no label names a rare value.
 """
 
-import unicodedata
-from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import accumulate
 from math import ceil, floor
 from typing import Any
 
@@ -19,7 +16,9 @@ import pyarrow.compute as pc
 from sfumato.core.arrow import numpy_numbers
 from sfumato.hierarchy import Intervals
 from sfumato.hierarchy.dates import UNITS
+from sfumato.profile.caution import Caution
 from sfumato.profile.column_facts import ColumnFacts, ColumnKind
+from sfumato.profile.frequency_groups import Lines, find_rare_values, group_lines, separate_labels
 from sfumato.profile.written_dates import WrittenDates, possible_months
 from sfumato.profile.written_numbers import (
     WrittenNumbers,
@@ -35,7 +34,7 @@ MOST_LINES = 20_000
 
 @dataclass(frozen=True)
 class ProposedHierarchy:
-    """What a policy has after ``hierarchy =``, why, and whether somebody should look at it.
+    """What a policy has after ``hierarchy =``, why, and how closely somebody should look at it.
 
     Where `lines` are given they are the file of the hierarchy, and `declaration` is not used. `least` is the lowest
     level that may be published.
@@ -43,8 +42,8 @@ class ProposedHierarchy:
 
     declaration: Any = "suppress"
     reason: str = ""
-    check: bool = False
-    lines: tuple[tuple[str, ...], ...] = ()
+    caution: Caution = Caution.NONE
+    lines: Lines = ()
     least: int = 0
 
 
@@ -56,7 +55,8 @@ def propose_hierarchy(facts: ColumnFacts, k: int, nulls: tuple[str, ...]) -> Pro
     if facts.concept == "postal" and facts.type.dates is None:
         return propose_mask(facts, k, nulls)
     if facts.type.numbers is not None:
-        return propose_intervals(facts, nulls)
+        known = find_known_domain(facts, facts.type.numbers) is not None
+        return propose_intervals(facts, nulls) if known else propose_ranges(facts, nulls)
     if facts.kind is ColumnKind.DATE:
         return propose_calendar(facts, nulls)
     if facts.kind is ColumnKind.CODE:
@@ -66,7 +66,7 @@ def propose_hierarchy(facts: ColumnFacts, k: int, nulls: tuple[str, ...]) -> Pro
 
 def _suppress_because(reason: str) -> ProposedHierarchy:
     """Propose the value or nothing, for a reason that somebody should know."""
-    return replace(SUPPRESS, reason=f"{SUPPRESS.reason}: {reason}", check=True)
+    return replace(SUPPRESS, reason=f"{SUPPRESS.reason}: {reason}", caution=Caution.NOTE)
 
 
 def _may_be_listed(facts: ColumnFacts, nulls: tuple[str, ...]) -> bool:
@@ -77,13 +77,16 @@ def _may_be_listed(facts: ColumnFacts, nulls: tuple[str, ...]) -> bool:
     return not any(text in {"", *nulls} or "*" in text for text in values.to_list())
 
 
-# Numbers: round intervals over a domain that is declared, never over the extremes that happen to be in the table.
+# Numbers: ranges that the algorithm chooses, or round intervals, over a domain that is declared, never over the
+# extremes that happen to be in the table.
 
 _LEVELS = 4
 _BINS = 20
 """About so many of the finest bins hold nearly all rows."""
 
-_FEW_NUMBERS = 5
+_TWO = 2
+"""Of so few values there is nothing between the value and nothing."""
+
 _TAIL, _FAR = 0.005, 0.02
 """Rows at either end, by their share, that set no domain, and no width."""
 
@@ -111,31 +114,55 @@ _KNOWN_DOMAINS = {
 }
 
 
+def propose_ranges(facts: ColumnFacts, nulls: tuple[str, ...]) -> ProposedHierarchy:
+    """Propose ranges; over a round domain where it holds all numbers, and with open ends where some lie far away.
+
+    The domain is where nearly all rows lie, rounded outward, so that no single record sets it.
+    """
+    numbers = facts.type.numbers
+    assert numbers is not None  # noqa: S101 - only columns of numbers come here
+    if facts.values.distinct <= _TWO:
+        return SUPPRESS
+    if numbers.style != "point" or max(abs(numbers.low), abs(numbers.high)) > _EXACT:
+        return propose_intervals(facts, nulls)
+    low, high = guess_domain(numbers)
+    if low <= numbers.low and numbers.high <= high:
+        keys: dict[str, Any] = {"ranges": True, "domain": [toml_number(low), toml_number(high)]}
+        if not numbers.whole and all(isinstance(end, int) for end in keys["domain"]):
+            keys["integers"] = False
+        reason = f"ranges over {keys['domain'][0]} to {keys['domain'][1]}, which is round on purpose: declare what "
+        return ProposedHierarchy(keys, f"{reason}values there can be")
+    keys = {"ranges": True, "integers": True} if numbers.whole else {"ranges": True}
+    reason = "ranges with open ends, because some numbers lie far from the others: declare what values there can be"
+    return ProposedHierarchy(keys, reason)
+
+
 def propose_intervals(facts: ColumnFacts, nulls: tuple[str, ...]) -> ProposedHierarchy:
     """Propose intervals of widths 1, 2 or 5 times a power of ten; a file of them where numbers have a decimal comma."""
     numbers = facts.type.numbers
     assert numbers is not None  # noqa: S101 - only columns of numbers come here
-    if len(numbers.values) <= _FEW_NUMBERS and facts.concept not in _KNOWN_DOMAINS:
+    if facts.values.distinct <= _TWO and facts.concept not in _KNOWN_DOMAINS:
         return SUPPRESS
     if max(abs(numbers.low), abs(numbers.high)) > _EXACT:
         return _suppress_because("numbers of so many digits are rather names than measures")
-    known = _find_known_domain(facts, numbers)
+    known = find_known_domain(facts, numbers)
+    caution = Caution.NONE
     if known is None:
         keys = _guess_intervals(numbers)
         reason = f"intervals over {_in_words(keys)}, a guess that is round on purpose: declare what values there can be"
-        check = True
     else:
         keys = known_intervals(known, numbers)
-        check = numbers.low < known.domain[0] or numbers.high > known.domain[1]
-        reason = f"{known.noun} of {_in_words(keys)}" + ("; some lie outside, look at them" if check else "")
+        reason = f"{known.noun} of {_in_words(keys)}"
+        if numbers.low < known.domain[0] or numbers.high > known.domain[1]:
+            caution, reason = Caution.CHECK, f"{reason}; some lie outside, look at them"
     if numbers.style == "point":
-        return ProposedHierarchy(keys, reason, check)
+        return ProposedHierarchy(keys, reason, caution)
     return _list_intervals(facts, keys, numbers.style, nulls)
 
 
-def _find_known_domain(facts: ColumnFacts, numbers: WrittenNumbers) -> KnownDomain | None:
+def find_known_domain(facts: ColumnFacts, numbers: WrittenNumbers) -> KnownDomain | None:
     """Find a domain by the name of the column, where nearly all values lie in it."""
-    low, high = numbers.within(_TAIL)
+    low, high = numbers.within(_FAR)
     known = _KNOWN_DOMAINS.get(facts.concept)
     if facts.concept in {"birth", "time"} and numbers.whole and low >= 1000:
         known = _YEARS
@@ -242,7 +269,7 @@ def _list_intervals(facts: ColumnFacts, keys: dict[str, Any], style: str, nulls:
     reason = f"numbers with {mark}, in intervals by a file; write them with a point and intervals will do"
     order = sorted(texts, key=lambda text: (Fraction(plain[text]), text))
     lines = tuple((text, *bins[plain[text]]) for text in order)
-    return ProposedHierarchy("", reason, check=True, lines=lines, least=1)
+    return ProposedHierarchy("", reason, Caution.NOTE, separate_labels(lines, 1), least=1)
 
 
 # Dates: units of the calendar, in the format in which the column has them.
@@ -258,7 +285,9 @@ def propose_calendar(facts: ColumnFacts, nulls: tuple[str, ...]) -> ProposedHier
     if not dates.has_one_format:
         return _list_dates(facts, dates, nulls)
     units = list(_BIRTH_UNITS if facts.concept == "birth" else _EVENT_UNITS)
-    keys: dict[str, Any] = {"dates": ["day", *units] if dates.timed else units[1:] if dates.without_days else units}
+    # With a time in some cells only, a day would be a value and a label of several values at once.
+    days = dates.timed and facts.values.all_match(":")
+    keys: dict[str, Any] = {"dates": ["day", *units] if days else units[1:] if dates.without_days else units}
     if dates.formats[0] is not None:
         keys["format"] = dates.formats[0]
     doubt = ""
@@ -266,7 +295,8 @@ def propose_calendar(facts: ColumnFacts, nulls: tuple[str, ...]) -> ProposedHier
         doubt = ", read with the day first; every value could have the month first as well"
     elif dates.short_years:
         doubt = "; years have two digits, and 69 is read as 1969, 68 as 2068"
-    return ProposedHierarchy(keys, f"units of the calendar{doubt}", check=bool(doubt))
+    caution = Caution.CHECK if doubt else Caution.NONE
+    return ProposedHierarchy(keys, f"units of the calendar{doubt}", caution)
 
 
 def _list_dates(facts: ColumnFacts, dates: WrittenDates, nulls: tuple[str, ...]) -> ProposedHierarchy:
@@ -280,13 +310,16 @@ def _list_dates(facts: ColumnFacts, dates: WrittenDates, nulls: tuple[str, ...])
     if ambiguous:
         reason += ". Days and months can be mistaken in some, so that there is no level of months"
     lines = tuple((text, *(UNITS[unit](dates.read(text)) for unit in units), "*") for text in texts)
-    return ProposedHierarchy("", reason, check=True, lines=lines, least=1)
+    return ProposedHierarchy("", reason, Caution.CHECK, separate_labels(lines, 1), least=1)
 
 
 # Codes: characters starred out from the right, as of postal codes.
 
 _LONGEST_CODE = 10
 """Longer codes would have more levels than a search can use."""
+
+_LONGEST_MEMBER = 200
+"""Characters of a value that is told in sets."""
 
 _FEW_VALUES = 4
 _SLIPS = 0.005
@@ -301,7 +334,7 @@ def propose_mask(facts: ColumnFacts, k: int, nulls: tuple[str, ...]) -> Proposed
     """
     values = facts.values
     if values.distinct <= _FEW_VALUES:
-        return SUPPRESS
+        return propose_groups(facts, k, nulls)
     lengths = numpy_numbers(pc.utf8_length(values.texts)).astype(np.int64)
     maskable = values.all_match(r"^[^*]+$")  # no star, which is the mask's own, and no empty code
     if lengths.max() > _LONGEST_CODE or not maskable:
@@ -315,23 +348,29 @@ def propose_mask(facts: ColumnFacts, k: int, nulls: tuple[str, ...]) -> Proposed
     return ProposedHierarchy(keys, f"codes of up to {length} characters, masked from the right")
 
 
-# Categories: frequent values keep their label, rare ones come together, and then all by their first letters.
+# Categories: sets where no value is rare, and groups by frequency else.
 #
-# No label names a rare value: whoever reads "other A to F" learns of no value that was in the table. Values of very few
-# rows are put together at the least, since the manifest lists what labels of a file cover: nobody should find a value
-# there that only rows hold which were left out. Groups are made so that each has enough rows. What they mean only
-# somebody who knows the values can say: the file is there to be edited.
+# No label names a rare value: whoever reads a label learns of no value that only few rows have. Values of very few rows
+# are put together at the least, since the manifest lists what labels of a file cover: nobody should find a value there
+# that only rows hold which were left out.
 
 _SHARE = 50
 """A group has at least one row in so many."""
 
-_LETTER_GROUPS = 4
-"""About so many groups of frequent values."""
+_MOST_IN_SETS = 60
+"""Sets of more values would be long to read."""
 
 
 def propose_groups(facts: ColumnFacts, k: int, nulls: tuple[str, ...]) -> ProposedHierarchy:
-    """Propose a file of groups; the value or nothing where there are few values."""
-    values = facts.values
+    """Propose sets, or a file of groups; the value or nothing where there are two values, or few and a rare one."""
+    values, few = facts.values, 2 * k
+    if values.distinct <= _TWO:
+        return SUPPRESS
+    longest = int(pc.max(pc.utf8_length(values.texts)).as_py())
+    if values.counts.min() >= few and values.distinct <= _MOST_IN_SETS and longest <= _LONGEST_MEMBER:
+        return ProposedHierarchy(
+            "sets", "sets of values, each of which has rows enough; a set tells what its class holds"
+        )
     if values.distinct <= _FEW_VALUES:
         return SUPPRESS
     if values.distinct > MOST_LINES:
@@ -343,138 +382,10 @@ def propose_groups(facts: ColumnFacts, k: int, nulls: tuple[str, ...]) -> Propos
             "some values are empty, read as missing elsewhere or hold a star, which a file of groups cannot have"
         )
     counts = dict(zip(values.to_list(), values.counts.tolist(), strict=True))
-    lines = group_lines(counts, 2 * k, max(2 * k, -(-values.rows // _SHARE)))
+    lines = group_lines(counts, few, max(few, -(-values.rows // _SHARE)))
     if not lines:
         return SUPPRESS
-    reason = "groups of enough rows, by frequency and first letter: edit the file so that they mean something"
-    if rarest := _rare_values(counts, 2 * k):
+    reason = "groups of enough rows, by how frequent values are: edit the file so that they mean something"
+    if rarest := find_rare_values(counts, few):
         reason += f"; {len(rarest):,} values of very few rows are never told apart"
     return ProposedHierarchy("", reason, lines=lines, least=1 if rarest else 0)
-
-
-def group_lines(counts: dict[str, int], few: int, enough: int) -> tuple[tuple[str, ...], ...]:
-    """Write the lines of the file: value, groups and root; without levels that would change nothing.
-
-    Values of fewer than `few` rows come together on the first level, those of fewer than `enough` on the second, by
-    first letters where they are many. On the third the frequent ones come together by first letters.
-
-    >>> counts = {"cook": 30, "nurse": 40, "smith": 3, "tailor": 8, "usher": 20, "vet": 14, "wright": 12}
-    >>> for line in group_lines(counts, 10, 15):
-    ...     print(*line, sep=" < ")
-    cook < cook < cook < up to M < *
-    nurse < nurse < nurse < N and after < *
-    smith < rare < rare < other < *
-    tailor < rare < rare < other < *
-    usher < usher < usher < N and after < *
-    vet < vet < other < other < *
-    wright < wright < other < other < *
-    """
-    rarest, rare = _rare_values(counts, few), _rare_values(counts, enough)
-    rare_label, other_label = _unused_label("rare", counts), _unused_label("other", counts)
-    first = {value: rare_label if value in rarest else value for value in counts}
-    infrequent = {value: rows for value, rows in rare.items() if value not in rarest}
-    spans = letter_spans(infrequent, enough)
-    second = first | {
-        value: other_label if len(spans) == 1 else f"{other_label} {_span_of(value, spans).label}"
-        for value in infrequent
-    }
-    frequent = {value: rows for value, rows in counts.items() if value not in rare}
-    spans = _few_letter_spans(frequent, enough)
-    third = {value: _span_of(value, spans).label if len(spans) > 1 else value for value in frequent}
-    third |= dict.fromkeys(rare, other_label)
-    levels, labels = [], len(counts)
-    for level in (first, second, third):
-        if 1 < len(set(level.values())) < labels:  # fewer labels than the level before, and more than the root
-            levels.append(level)
-            labels = len(set(level.values()))
-    order = sorted(counts, key=lambda value: (_first_letter(value), value))
-    return tuple((value, *(level[value] for level in levels), "*") for value in order) if levels else ()
-
-
-def _unused_label(label: str, counts: dict[str, int]) -> str:
-    """Change the label of a group where it is a value as well."""
-    return f"{label} values" if label in {value.casefold() for value in counts} else label
-
-
-def _rare_values(counts: dict[str, int], enough: int) -> dict[str, int]:
-    """Find the values with too few rows, and the next ones until they have enough together; none if all are frequent.
-
-    A single rare value, in the end, is none: there is nothing to put it together with.
-    """
-    order = sorted(counts, key=lambda value: (counts[value], value))
-    rows_before = accumulate((counts[value] for value in order), initial=0)
-    rare = {
-        value: counts[value]
-        for value, before in zip(order, rows_before, strict=False)
-        if counts[value] < enough or 0 < before < enough
-    }
-    return rare if len(rare) > 1 else {}
-
-
-@dataclass(frozen=True)
-class LetterSpan:
-    """First letters from one to another; the first span and the last are open, so that they end with no value."""
-
-    low: str
-    high: str
-
-    def covers(self, value: str) -> bool:
-        """Tell whether the value begins with one of them."""
-        letter = _first_letter(value)
-        return (not self.low or letter >= self.low) and (not self.high or letter <= self.high)
-
-    @property
-    def label(self) -> str:
-        """The span in words.
-
-        >>> [LetterSpan(*ends).label for ends in (("", "F"), ("G", "O"), ("P", ""), ("B", "B"))]
-        ['up to F', 'G to O', 'P and after', 'B']
-        """
-        if self.low and self.high:
-            return self.low if self.low == self.high else f"{self.low} to {self.high}"
-        return f"up to {self.high}" if self.high else f"{self.low} and after" if self.low else "all"
-
-
-def letter_spans(counts: dict[str, int], enough: int) -> list[LetterSpan]:
-    """Cut the alphabet into spans of first letters, each with enough rows; one span where that is all there is.
-
-    >>> [span.label for span in letter_spans({"ant": 5, "bee": 5, "cow": 1, "elk": 9}, 5)]
-    ['up to A', 'B', 'C and after']
-    """
-    letters = Counter[str]()
-    for value, rows in counts.items():
-        letters[_first_letter(value)] += rows
-    starts, in_span, left = [], 0, sum(counts.values())
-    for letter in sorted(letters):
-        if in_span >= enough and left >= enough:
-            starts.append(letter)
-            in_span = 0
-        in_span, left = in_span + letters[letter], left - letters[letter]
-    ends = [*(_letter_before(start) for start in starts), ""]
-    return [LetterSpan(low, high) for low, high in zip(["", *starts], ends, strict=True)]
-
-
-def _few_letter_spans(counts: dict[str, int], enough: int) -> list[LetterSpan]:
-    """Cut the alphabet into a few spans, of as many rows each as can be had."""
-    total = sum(counts.values())
-    for rows in (-(-total // _LETTER_GROUPS), -(-total // 10), 2 * enough):
-        spans = letter_spans(counts, max(rows, enough))
-        if len(spans) > 1:
-            return spans
-    return [LetterSpan("", "")]
-
-
-def _span_of(value: str, spans: list[LetterSpan]) -> LetterSpan:
-    return next(span for span in spans if span.covers(value))
-
-
-def _first_letter(value: str) -> str:
-    """Find the first letter or digit, in upper case and without its accent; ``#`` where there is neither."""
-    bare = unicodedata.normalize("NFKD", value.strip())
-    return next((character.upper()[:1] for character in bare if character.isalnum()), "#")
-
-
-def _letter_before(letter: str) -> str:
-    """Find the letter or sign before: where the span before ends."""
-    before = chr(ord(letter) - 1)
-    return before if before.isalnum() else "9" if letter == "A" else before

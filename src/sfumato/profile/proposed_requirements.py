@@ -4,12 +4,13 @@ All of them hold of the table as one class, which is a release that every search
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sfumato.errors import Infeasible
 from sfumato.page.wording import percent
 from sfumato.policy import Role
+from sfumato.profile.caution import Caution
 from sfumato.profile.column_facts import ColumnFacts
 from sfumato.profile.presets import Preset
 from sfumato.profile.proposed_hierarchies import MOST_LINES
@@ -21,6 +22,10 @@ _ROOM = 1.15
 """How far above the most frequent value's share a bound has to be, for there to be anything to choose from."""
 
 _MANY_VALUES = 20
+_MANY_COLUMNS = 6
+"""With more sensitive columns, each is asked less of: classes have to pass all requirements at once."""
+
+_LOOSE_ALPHA, _LOOSE_T = 0.9, 0.4
 _LINKED = 3
 _SIZES = ((100, 5), (20, 3), (2, 2))
 """A usual k from so many persons on."""
@@ -28,11 +33,11 @@ _SIZES = ((100, 5), (20, 3), (2, 2))
 
 @dataclass(frozen=True)
 class ProposedRequirement:
-    """One [[privacy]] table, and why it is there."""
+    """One [[privacy]] table, why it is there, and how closely somebody should look at it."""
 
     content: dict[str, Any]
     reason: str
-    check: bool = False
+    caution: Caution = Caution.NONE
 
 
 def choose_k(preset: Preset, people: int) -> int:
@@ -69,22 +74,33 @@ def propose_requirements(
     k = choose_k(preset, people)
     requirements = [_propose_class_size(k, individual, preset)]
     share = 0.0 if individual is None else individual.values.largest_share
-    for facts in profile.columns:
-        if roles[facts.name].role is Role.SENSITIVE:
-            requirements += _propose_bounds(facts, preset, None if individual is None else k, share)
+    sensitive = [facts for facts in profile.columns if roles[facts.name].role is Role.SENSITIVE]
+    if len(sensitive) > _MANY_COLUMNS:
+        alpha, t = max(preset.alpha, _LOOSE_ALPHA), max(preset.t, _LOOSE_T)
+        preset = replace(preset, alpha=alpha, t=t, l=min(preset.l, 2))
+    for facts in sensitive:
+        requirements += _propose_bounds(facts, preset, None if individual is None else k, share)
+    if len(sensitive) > _MANY_COLUMNS:
+        requirements[1] = replace(
+            requirements[1],
+            reason=f"{requirements[1].reason}. {len(sensitive)} sensitive columns: each is asked little of, since all "
+            "have to be met at once; tighten what matters, and leave out what nobody needs",
+            caution=Caution.CHECK,
+        )
     return requirements
 
 
 def _propose_class_size(k: int, individual: ColumnFacts | None, preset: Preset) -> ProposedRequirement:
     reason = preset.k_reason or "nobody can be told from fewer others; a larger k protects more and costs more"
+    caution = Caution.NONE if preset.k else Caution.CHECK
     if k == 1:
-        reason = "one row cannot hide among others: this promises nothing"
+        reason, caution = "one row cannot hide among others: this promises nothing", Caution.DANGER
     if individual is None:
-        return ProposedRequirement({"model": "k-anonymity", "k": k}, reason, check=not preset.k)
+        return ProposedRequirement({"model": "k-anonymity", "k": k}, reason, caution)
     linked_k = k if preset.linked_k_is_k else min(_LINKED, k)
     reason += ". Persons are counted, not rows; linked_k: so many share all classes of a person, tied by a pseudonym"
     content = {"model": "identity-k-anonymity", "k": k, "linked_k": linked_k}
-    return ProposedRequirement(content, reason, check=not preset.k)
+    return ProposedRequirement(content, reason, caution)
 
 
 def _propose_bounds(
@@ -116,7 +132,7 @@ def _propose_bounds(
         several = min(preset.l, values.distinct + bool(values.missing))
         reason = f"rows of {k} persons and {several} different values in every class"
         content = {"model": "identity-kl-diversity", "column": facts.name, "k": k, "l": several}
-    yield ProposedRequirement(content, reason, check=True)
+    yield ProposedRequirement(content, reason, Caution.NOTE)
 
 
 def _is_ordered(facts: ColumnFacts) -> bool:
@@ -130,7 +146,7 @@ def _is_ordered(facts: ColumnFacts) -> bool:
 def _propose_closeness(facts: ColumnFacts, t: float, distance: str, reason: str) -> ProposedRequirement:
     content = {"model": "t-closeness", "column": facts.name, "t": t, "distance": distance}
     reason = f"in every class nearly the distribution of the whole table: {reason}"
-    return ProposedRequirement(content, reason, check=True)
+    return ProposedRequirement(content, reason, Caution.NOTE)
 
 
 def bound_share(largest: float, strictest: float) -> float | None:

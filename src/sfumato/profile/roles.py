@@ -1,14 +1,18 @@
 """What each column probably is to the people in the table, and why.
 
-In doubt a column is a quasi-identifier: it is generalized, and nothing is lost but precision. No column is proposed as
-plain, since only its holder can know that nobody else knows it.
+What names persons, or deals out a number to every row, is an identifier and left out. What tells of health, justice,
+money or opinion is sensitive, by its name or by its values. A column of which nothing is known is a quasi-identifier:
+it is told less exactly, but nothing is promised of what a class tells of it, so that the proposal names such columns.
+No column is proposed as plain, since only its holder can know that nobody else knows it.
 """
 
 import re
 from dataclasses import dataclass, replace
 
+from sfumato.errors import shorten
 from sfumato.page.wording import percent
 from sfumato.policy import Role
+from sfumato.profile.caution import Caution
 from sfumato.profile.column_facts import ColumnFacts, ColumnKind
 from sfumato.profile.vocabulary import Concept, split_name
 
@@ -21,43 +25,44 @@ _NAMING_CONCEPTS = {"name", "online", "national-id", "household"}
 _GENERALIZED_CONCEPTS = {"postal", "birth", "time", "town"}
 """What may have a value of its own in every row and is still to be generalized."""
 
+_UNKNOWN = "nothing says what it is"
+
 
 @dataclass(frozen=True)
 class RoleGuess:
-    """A role, the reason for it, whether somebody should look at it, and how well the column names persons.
+    """A role, the reason for it, how closely somebody should look at it, and how well the column names persons.
 
     `person` is 0 for columns that do not, and else smaller the better they do.
     """
 
     role: Role
     reason: str
-    check: bool = False
+    caution: Caution = Caution.NONE
     person: int = 0
 
     @property
-    def short_reason(self) -> str:
-        """The beginning of the reason, for a table.
-
-        >>> RoleGuess(Role.QUASI, "nothing says what it is; others may know it").short_reason
-        'nothing says what it is'
-        """
-        return re.split("[;:.,] ", self.reason, maxsplit=1)[0]
+    def is_unknown(self) -> bool:
+        """Whether neither name nor values say what the column is."""
+        return self.role is Role.QUASI and _UNKNOWN in self.reason
 
 
 def guess_roles(columns: tuple[ColumnFacts, ...]) -> dict[str, RoleGuess]:
     """Guess a role for every column; of those that name persons in several rows, the best is the individual column."""
     guesses = {facts.name: guess_role(facts) for facts in columns}
+    for name in [name for name, guess in guesses.items() if guess.role is Role.WEIGHT][1:]:
+        guesses[name] = RoleGuess(
+            Role.IDENTIFIER, "one more sampling weight, and rows count by one; left out", Caution.CHECK
+        )
     repeated = [facts for facts in columns if _repeats_persons(facts, guesses[facts.name])]
     if not repeated:
         return guesses
     best = min(repeated, key=lambda facts: (guesses[facts.name].person, facts.values.missing))
     rows = best.values.present / best.values.distinct
     reason = f"{guesses[best.name].reason}, and has {rows:.1f} rows for each: the rows of one person"
-    guesses[best.name] = replace(guesses[best.name], role=Role.INDIVIDUAL, reason=reason, check=True)
-    short_name = best.name if len(best.name) <= 40 else best.name[:39] + "…"
+    guesses[best.name] = replace(guesses[best.name], role=Role.INDIVIDUAL, reason=reason, caution=Caution.CHECK)
     for facts in repeated:
         if facts is not best:
-            again = f"{guesses[facts.name].reason}; names the persons of '{short_name}' once more"
+            again = f"{guesses[facts.name].reason}; names the persons of '{shorten(best.name)}' once more"
             guesses[facts.name] = replace(guesses[facts.name], role=Role.IDENTIFIER, reason=again)
     return guesses
 
@@ -71,16 +76,25 @@ def _repeats_persons(facts: ColumnFacts, guess: RoleGuess) -> bool:
 def guess_role(facts: ColumnFacts) -> RoleGuess:
     """Guess the role of one column by itself: by its name, by the look of its values, by how many there are."""
     if not facts.readable:
-        return RoleGuess(Role.IDENTIFIER, "its type cannot be published; left out", check=True)
+        return RoleGuess(Role.IDENTIFIER, "its type cannot be published; left out", Caution.NOTE)
     if facts.kind is ColumnKind.EMPTY:
         return RoleGuess(Role.IDENTIFIER, "it has no value; left out")
+    if _counts_rows(facts):
+        return RoleGuess(Role.IDENTIFIER, "it has no name in the table and only counts the rows; left out")
+    if _is_sampling_weight(facts):
+        return RoleGuess(
+            Role.WEIGHT, "a sampling weight: how many people of the population a row stands for", Caution.CHECK
+        )
     by_name, by_format = _guess_by_name(facts), _guess_by_format(facts)
     for guess in (by_name, by_format):
         if guess is not None and guess.role is Role.IDENTIFIER:
             return guess
     if facts.kind is ColumnKind.TEXT:
-        return RoleGuess(Role.IDENTIFIER, "free text can say anything, names included; left out", check=True)
-    return _guess_by_frequencies(facts) or by_name or by_format or _guess_unknown(facts)
+        return RoleGuess(Role.IDENTIFIER, "free text can say anything, names included; left out", Caution.NOTE)
+    if _holds_names(facts):
+        return RoleGuess(Role.IDENTIFIER, "the values look like names of persons", Caution.NOTE)
+    by_values = _guess_by_frequencies(facts) or _guess_by_answers(facts, by_name)
+    return by_values or by_name or by_format or _guess_unknown(facts)
 
 
 def _guess_by_name(facts: ColumnFacts) -> RoleGuess | None:
@@ -88,16 +102,18 @@ def _guess_by_name(facts: ColumnFacts) -> RoleGuess | None:
     meaning = facts.name_meaning
     if meaning.names_persons and (meaning.is_number or not _is_flag(facts)):
         return RoleGuess(Role.IDENTIFIER, "the name says that it names persons", person=1)
+    if split_name(facts.name) in _PARTS_OF_NAMES and facts.type.numbers is None and not _is_flag(facts):
+        return RoleGuess(Role.IDENTIFIER, "the name says a part of somebody's name")
     if meaning.concept is not None:
         return _guess_by_concept(facts, meaning.concept)
-    if not meaning.is_number:
+    if not meaning.is_number or _is_measured(facts):
         return None
     # A number or key: of rows where all differ, of persons where they repeat and are many.
     is_key = _is_key(facts)
     if _names_rows(facts) or (is_key and facts.values.distinct == facts.values.present > 1):
-        return RoleGuess(Role.IDENTIFIER, "the name says a number or key, and nearly every row has its own", check=True)
+        return RoleGuess(Role.IDENTIFIER, "the name says a number or key, and nearly every row has its own")
     if is_key and _repeats(facts):
-        return RoleGuess(Role.IDENTIFIER, "the name says a number or key", check=True, person=9)
+        return RoleGuess(Role.IDENTIFIER, "the name says a number or key", Caution.NOTE, person=9)
     return None
 
 
@@ -106,23 +122,43 @@ def _guess_by_concept(facts: ColumnFacts, concept: Concept) -> RoleGuess:
     role, reason = concept.role, f"the name says {concept.description}"
     if role is Role.IDENTIFIER and concept.key not in _NAMING_CONCEPTS and _has_few_words(facts):
         few = f"{reason}, but {facts.values.distinct} values in so many rows name nobody"
-        return RoleGuess(Role.QUASI, few, check=True)
+        return RoleGuess(Role.QUASI, few, Caution.CHECK)
     if role is Role.SENSITIVE and facts.kind is ColumnKind.DATE:
-        return RoleGuess(Role.QUASI, f"{reason}, but it holds dates, which others may know", check=True)
-    if role is Role.SENSITIVE and _names_rows(facts):
-        reason += "; nearly every row has its own value, so that whoever knows one finds the row"
+        return RoleGuess(Role.QUASI, f"{reason}, but it holds dates, which others may know", Caution.CHECK)
+    if role is Role.SENSITIVE:
+        caution = Caution.NOTE
+        if concept.key == "laboratory":
+            reason += ": nobody outside knows it, and it tells of health"
+        elif _names_rows(facts):
+            caution = Caution.CHECK
+            reason += "; nearly every row has its own value, so that whoever knows one finds the row"
+        return RoleGuess(role, reason, caution)
     if concept.key == "name" and _repeats(facts):
-        return RoleGuess(
-            role, f'{reason}, and repeats: where it is one person\'s, role = "individual" counts persons', check=True
-        )
-    return RoleGuess(role, reason, check=role is Role.SENSITIVE, person=concept.person)
+        reason += ', and repeats: where it is one person\'s, role = "individual" counts persons'
+        return RoleGuess(role, reason, Caution.NOTE)
+    if role is Role.QUASI and _is_dealt_out(facts) and concept.key not in _GENERALIZED_CONCEPTS | {"age"}:
+        reason += "; every row has a whole number of its own, as numbers of records have: is it a measure?"
+        return RoleGuess(role, reason, Caution.DANGER)
+    return RoleGuess(role, reason, person=concept.person)
 
 
 def _guess_by_format(facts: ColumnFacts) -> RoleGuess | None:
     form = facts.format
     if form is None:
         return None
-    return RoleGuess(form.role, f"the values look like {form.description}", check=True, person=form.person)
+    caution = Caution.NOTE if form.role is Role.SENSITIVE else Caution.NONE
+    return RoleGuess(form.role, f"the values look like {form.description}", caution, person=form.person)
+
+
+def _guess_by_answers(facts: ColumnFacts, by_name: RoleGuess | None) -> RoleGuess | None:
+    """Guess that values such as positive and negative are sensitive, where the name does not say so by itself."""
+    answers = facts.answers
+    if answers is None or (by_name is not None and by_name.role is not Role.QUASI):
+        return None
+    reason = f"the values are {answers.description}, which nobody may learn of a person"
+    if by_name is not None:
+        return RoleGuess(Role.SENSITIVE, f"{by_name.reason}, but {reason}", Caution.DANGER)
+    return RoleGuess(Role.SENSITIVE, reason, Caution.CHECK)
 
 
 def _guess_by_frequencies(facts: ColumnFacts) -> RoleGuess | None:
@@ -136,24 +172,23 @@ def _guess_by_frequencies(facts: ColumnFacts) -> RoleGuess | None:
             "sensitive and the same in every row: who is in the table has it, and no requirement can hide that; "
             "left out"
         )
-        return RoleGuess(Role.IDENTIFIER, reason, check=True)
+        return RoleGuess(Role.IDENTIFIER, reason, Caution.NOTE)
     is_word = facts.kind in {ColumnKind.CATEGORY, ColumnKind.CODE} and facts.concept not in _GENERALIZED_CONCEPTS
     if is_word and _names_rows(facts):
-        return RoleGuess(Role.IDENTIFIER, "nearly every row has a value of its own", check=True)
-    if concept is None and _is_sequence(facts):
-        return RoleGuess(Role.IDENTIFIER, "whole numbers, a different one in every row, as a count of rows", check=True)
+        return RoleGuess(Role.IDENTIFIER, "nearly every row has a value of its own", Caution.NOTE)
+    if concept is None and _is_dealt_out(facts):
+        how = "as a count of rows" if _is_sequence(facts) else "as numbers of records are"
+        return RoleGuess(Role.IDENTIFIER, f"whole numbers, a different one in nearly every row, {how}", Caution.NOTE)
     if is_constant:
         return RoleGuess(Role.QUASI, "the same in every row, so that it costs nothing")
     return None
 
 
 def _guess_unknown(facts: ColumnFacts) -> RoleGuess:
-    apart = percent(facts.values.separation)
-    return RoleGuess(
-        Role.QUASI,
-        f"nothing says what it is; others may know it, and it tells {apart} of all pairs of rows apart",
-        check=True,
-    )
+    apart = f"others may know it, and it tells {percent(facts.values.separation)} of all pairs of rows apart"
+    if facts.contradiction:
+        return RoleGuess(Role.QUASI, f"{facts.contradiction}: {_UNKNOWN}; {apart}", Caution.CHECK)
+    return RoleGuess(Role.QUASI, f"{_UNKNOWN}; {apart}")
 
 
 # Signs in the values: whether they are few, all different, or repeat as persons do.
@@ -170,8 +205,41 @@ _MANY_ROWS = 20
 _REPEATED = 1.05
 """Rows for each value from which on a column of persons is one with several rows per person."""
 
-_KEY_WORDS = {"id", "number", "no", "nr", "num", "key", "nummer", "numero", "uid", "pk", "identifier", "identifiant"}
+_UNNAMED = re.compile(r"column \d+_*|Unnamed: \d+")
+"""What the reader, and pandas, call a column that has no name."""
+
+# fmt: off
+_KEY_WORDS = {
+    "id", "number", "no", "nr", "num", "key", "nummer", "numero", "uid", "pk", "identifier", "identifiant", "pid",
+    "idno", "seqn", "seqno", "caseid", "subjid", "usubjid", "respid", "ptid", "rowid", "serial", "persid", "mergeid",
+    "lfdnr", "persnr", "rownames", "rowname",
+}
+# fmt: on
 """Names of columns that say nothing but that they number something."""
+
+_PARTS_OF_NAMES = {("first",), ("last",), ("middle",), ("given",), ("mi",)}
+"""Names of columns that are whole only beside others: first, last."""
+
+_TITLED = re.compile(r"\b(Mr|Mrs|Ms|Miss|Master|Mme|Mlle|Herr|Frau|Sra|Srta|Sig|Mevr)\b\.?")
+_FULL_NAME = re.compile(r"[A-ZÀ-Þ][\w'’-]+,?( [A-ZÀ-Þ][\w'’-]*\.?){1,3}")
+
+
+def _holds_names(facts: ColumnFacts) -> bool:
+    """Tell whether the values are first and last names, or have titles: many words in capitals, of many families."""
+    values = facts.values
+    if facts.kind is not ColumnKind.CATEGORY or facts.name_meaning.concept is not None:
+        return False
+    if values.distinct < _MANY_ROWS or values.distinct**2 < values.present:
+        return False
+    sample = values.sample
+    if sum(bool(_TITLED.search(text)) for text in sample) > 0.5 * len(sample):
+        return True
+    full = [text.split() for text in sample if _FULL_NAME.fullmatch(text.strip())]
+    if len(full) < 0.9 * len(sample):
+        return False
+    # Counties and departments end in the same words again and again, or begin with them.
+    families, first_names = ({words[place] for words in full} for place in (-1, 0))
+    return len(families) > max(10, 0.1 * len(full)) and len(first_names) > max(5, 0.02 * len(full))
 
 
 def _has_few_words(facts: ColumnFacts, most: int = _FEW) -> bool:
@@ -198,12 +266,57 @@ def _is_key(facts: ColumnFacts) -> bool:
     return facts.values.distinct**2 >= facts.values.present and _KEY_WORDS.issuperset(split_name(facts.name))
 
 
-def _is_sequence(facts: ColumnFacts) -> bool:
-    """Tell whether the values are whole numbers that all differ and leave hardly a gap."""
-    numbers, values = facts.type.numbers, facts.values
-    if numbers is None or not numbers.whole or values.present < _MANY_ROWS:
+_WEIGHT_NAME = re.compile(
+    r"fnl_?wgt|(final|sample|sampling|survey|person|design|base|main)_?(weight|wt|wgt)|[ph]w(t|gt|eight)|(per|hh|asec)wt"
+    r"|wgt|pond|pond[eé]r.*|hochrechnung.*|fexp|factor_?(de_)?expansi[oó]n"
+)
+"""What sampling weights are called and nothing else is; `weight` alone may be that of a body."""
+
+
+def _is_sampling_weight(facts: ColumnFacts) -> bool:
+    """Tell whether a column is of sampling weights: by a name of these, or by one and by values that no body has."""
+    numbers, name = facts.type.numbers, facts.name.strip().lower()
+    if numbers is None or facts.values.missing or numbers.low < 0 or facts.values.distinct < 2:
         return False
-    return values.distinct == values.present and numbers.high - numbers.low < 1.5 * values.distinct
+    if _WEIGHT_NAME.fullmatch(name):
+        return True
+    scaled = not numbers.whole and numbers.low < 1 < numbers.high <= 100  # so that they are 1 on average
+    wide = numbers.low > 0 and numbers.high > 1000 and numbers.high >= 50 * numbers.low
+    return name in {"weight", "weights", "wt", "poids", "gewicht", "peso"} and (scaled or wide)
+
+
+def _counts_rows(facts: ColumnFacts) -> bool:
+    """Tell whether a column without a name in its file has 0, 1, 2 and on, or 1, 2, 3, a number for each row."""
+    numbers, values = facts.type.numbers, facts.values
+    if numbers is None or not numbers.whole or not _UNNAMED.fullmatch(facts.name):
+        return False
+    return values.distinct == values.rows and numbers.low in {0, 1} and numbers.high - numbers.low + 1 == values.rows
+
+
+def _is_measured(facts: ColumnFacts) -> bool:
+    """Tell whether a column holds numbers that are not all whole: measures, and not keys."""
+    numbers = facts.type.numbers
+    return numbers is not None and bool((numbers.values % 1 != 0).any())
+
+
+def _is_dealt_out(facts: ColumnFacts) -> bool:
+    """Tell whether the values are whole numbers of which each row has its own.
+
+    All of them differ; or hardly any are equal although so many, drawn from so short a stretch, would often be. Of n
+    numbers out of a stretch of m, n² / 2m pairs are equal by chance, at the least.
+    """
+    numbers, values = facts.type.numbers, facts.values
+    if numbers is None or _is_measured(facts) or values.present < _MANY_ROWS:
+        return False
+    by_chance = values.present**2 / (2 * (numbers.high - numbers.low + 1))
+    repeats = values.present - values.distinct
+    return repeats == 0 or (by_chance >= 10 and repeats < 0.2 * by_chance and _names_rows(facts))
+
+
+def _is_sequence(facts: ColumnFacts) -> bool:
+    """Tell whether the numbers leave hardly a gap."""
+    numbers = facts.type.numbers
+    return numbers is not None and numbers.high - numbers.low < 1.5 * facts.values.distinct
 
 
 def _repeats(facts: ColumnFacts, *, sure: bool = False) -> bool:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import pyarrow.compute as pc
 
 from sfumato.hierarchy.dates import UNITS
+from sfumato.profile.caution import Caution
 from sfumato.profile.column_facts import ColumnFacts
 from sfumato.profile.proposed_hierarchies import (
     MOST_LINES,
@@ -32,15 +33,15 @@ RESTRICTED_ZIP_CODES = frozenset(f"{_CENSUS_2000} {_CENSUS_2010}".split())
 
 def limit_column(facts: ColumnFacts) -> ProposedHierarchy | str | None:
     """Propose a hierarchy that keeps the rule, or say why the column cannot stay; ``None`` where the rule is silent."""
-    if facts.concept in {"town", "latitude", "longitude"}:
+    if facts.said_concept in {"town", "latitude", "longitude"}:
         return "(B) a place smaller than a state; left out"
-    if facts.concept == "postal":
+    if facts.said_concept == "postal":
         return _limit_zip_codes(facts)
     if facts.type.dates is not None:
         return _limit_dates(facts, facts.type.dates)
-    if facts.concept == "age":
+    if facts.said_concept == "age":
         return _limit_ages(facts)
-    return _limit_years(facts) if facts.concept in {"birth", "time"} else None
+    return _limit_years(facts) if facts.said_concept in {"birth", "time"} else None
 
 
 def _limit_zip_codes(facts: ColumnFacts) -> ProposedHierarchy | str | None:
@@ -58,7 +59,7 @@ def _limit_zip_codes(facts: ColumnFacts) -> ProposedHierarchy | str | None:
     lines = tuple(
         (code, digits, digits if digits == "000" else f"{digits[0]}**", "*") for code, digits in digits_of.items()
     )
-    return ProposedHierarchy("", reason, check=True, lines=lines, least=1)
+    return ProposedHierarchy("", reason, Caution.CHECK, lines, least=1)
 
 
 def _limit_dates(facts: ColumnFacts, dates: WrittenDates) -> ProposedHierarchy | str:
@@ -91,7 +92,7 @@ def _list_years(facts: ColumnFacts, dates: WrittenDates, first: int) -> Proposed
         labels = (f"<{first}", f"<{first}") if year < first else (str(year), decade)
         lines.append((text, *labels, "*"))
     reason = f"(C) years, those before {first} together: of birth they would tell ages above {_OLDEST}"
-    return ProposedHierarchy("", reason, check=True, lines=tuple(lines), least=1)
+    return ProposedHierarchy("", reason, Caution.CHECK, tuple(lines), least=1)
 
 
 def _limit_ages(facts: ColumnFacts) -> ProposedHierarchy | str | None:

@@ -5,9 +5,10 @@ the policy can say them.
 """
 
 import codecs
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +22,32 @@ from sfumato.core.keys import count_keys, pack_tuples
 from sfumato.core.regular_file import open_regular_file
 from sfumato.errors import DataError, UnreadableFile
 from sfumato.policy import DataSource, Policy, load
+from sfumato.policy.database_url import DatabaseUrl, TablePlace
+from sfumato.policy.options import read_data_source
 from sfumato.profile.column_facts import ColumnFacts, describe_column, describe_unreadable_column
 from sfumato.profile.column_values import ColumnValues
 from sfumato.table import Table, column_names, read_table
 from sfumato.table.csv_reader import find_wrong_byte
 from sfumato.table.files import file_format
-from sfumato.table.table import check_types
+from sfumato.table.several_files import find_files
+from sfumato.table.table import check_types, open_table_file
+from sfumato.table.unpacking import unpacked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableProfile:
     """A table with what was found of each column; `table` has the columns that can be read.
 
-    `encoding` and `null` are what a policy has to say of the file, and nothing where the usual will do.
+    `encoding` and `null` are what a policy has to say of the file, and nothing where the usual will do. `chosen` says
+    what was read of a workbook or a database, by the key of [data].
     """
 
-    path: Path
+    path: TablePlace
     table: Table
     columns: tuple[ColumnFacts, ...]
     encoding: str | None = None
     null: tuple[str, ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -50,26 +57,31 @@ class TableProfile:
     @property
     def data_options(self) -> dict[str, Any]:
         """What [data] has to say besides the source."""
-        return _data_options(self.encoding, self.null)
+        return _data_options(self.encoding, self.null) | dict(self.chosen)
 
     def count_unique(self, names: list[str]) -> int:
         """Count the rows that no other row equals in these columns: whoever knows these values finds the row."""
-        columns = [_codes(self.table, name) for name in names]
+        columns = [number_values(self.table.arrow.column(name)) for name in names]
         if not columns:
             return 0
         packed = pack_tuples([codes for codes, _ in columns], [width for _, width in columns])
         return int((count_keys(packed).counts == 1).sum())
 
 
-def profile_table(path: Path) -> TableProfile:
-    """Read a table and look at every column; a CSV file is read again where texts in it mean "missing"."""
+def profile_table(path: TablePlace, chosen: Mapping[str, str] | None = None) -> TableProfile:
+    """Read a table and look at every column; one of text is read again where texts in it mean "missing".
+
+    `chosen` are keys of [data] that say what is read of a workbook or a database.
+    """
+    chosen = dict(chosen or {})
     encoding = _find_encoding(path)
-    names = column_names(path, DataSource(encoding=encoding or "utf-8"))
-    is_csv = file_format(path).name == "CSV"
-    table = read_table(path, _reading_policy(path, names, _data_options(encoding, ())))
-    null = find_missing_texts(table.arrow) if is_csv else ()
+    source = read_data_source(_data_options(encoding, ()) | chosen, folder=Path())
+    names = column_names(path, source)
+    has_null_texts = file_format(path).name in {"CSV", "a workbook"}
+    table = read_table(path, _reading_policy(path, names, source, _data_options(encoding, ()) | chosen))
+    null = find_missing_texts(_text_columns(table.arrow)) if has_null_texts else ()
     if null:
-        table = read_table(path, _reading_policy(path, names, _data_options(encoding, null)))
+        table = read_table(path, _reading_policy(path, names, source, _data_options(encoding, null) | chosen))
 
     def describe(name: str) -> ColumnFacts:
         if name not in table.arrow.column_names:
@@ -78,12 +90,12 @@ def profile_table(path: Path) -> TableProfile:
 
     with ThreadPoolExecutor(2) as pool:  # Arrow works outside Python's lock
         columns = tuple(pool.map(describe, names))
-    return TableProfile(path, table, columns, encoding, null)
+    return TableProfile(path, table, columns, encoding, null, chosen)
 
 
-def _codes(table: Table, name: str) -> tuple[Codes, int]:
-    """Number the values of a column, NULL one of them; also returns how many numbers there are."""
-    column = table.arrow.column(name).combine_chunks()
+def number_values(chunks: Any) -> tuple[Codes, int]:
+    """Number the values of an Arrow column, NULL one of them; also returns how many numbers there are."""
+    column = chunks.combine_chunks()
     encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
     width = len(encoded.dictionary) + 1
     return narrow_codes(numpy_numbers(encoded.indices.fill_null(width - 1)).astype(np.int64), width), width
@@ -93,9 +105,9 @@ def _data_options(encoding: str | None, null: tuple[str, ...]) -> dict[str, Any]
     return ({"encoding": encoding} if encoding else {}) | ({"null": ["", *null]} if null else {})
 
 
-def _reading_policy(path: Path, names: list[str], data: dict[str, Any]) -> Policy:
+def _reading_policy(path: TablePlace, names: list[str], source: DataSource, data: dict[str, Any]) -> Policy:
     """Make a policy that has every column read that can be."""
-    schema = file_format(path).schema(path, DataSource(encoding=data.get("encoding", "utf-8")))
+    schema = file_format(path).schema(path, source)
 
     def is_readable(name: str) -> bool:
         try:
@@ -118,19 +130,31 @@ def _reading_policy(path: Path, names: list[str], data: dict[str, Any]) -> Polic
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def _find_encoding(path: Path) -> str | None:
-    """Find the encoding of a text file that is not UTF-8; ``None`` where it is, or where the file is something else."""
+def _find_encoding(path: TablePlace) -> str | None:
+    """Find the encoding of a text file that is not UTF-8; ``None`` where it is, or where the file is something else.
+
+    Of several files the first tells that is not UTF-8.
+    """
     with suppress(OSError, UnreadableFile):  # the reader will say so
-        with open_regular_file(path) as file:
-            mark = file.read(2)
-        if not mark or file_format(path).name != "CSV":
+        if isinstance(path, DatabaseUrl) or not _exists(path) or file_format(path).name != "CSV":
             return None
-        if mark in _UTF16_MARKS:
-            return "utf-16"
-        if find_wrong_byte(path, "utf-8") is None:
-            return None
-        return "latin-1" if find_wrong_byte(path, "cp1252") else "cp1252"
+        for file in find_files(path) or [path]:
+            with unpacked(file) as content:
+                with open_table_file(content) as opened:
+                    mark = opened.read(2)
+                if mark in _UTF16_MARKS:
+                    return "utf-16"
+                if find_wrong_byte(content, "utf-8") is not None:
+                    return "latin-1" if find_wrong_byte(content, "cp1252") else "cp1252"
     return None
+
+
+def _exists(path: Path) -> bool:
+    """Tell whether there is something to look at; the reader will say where there is not."""
+    if find_files(path) is not None:
+        return True
+    with open_regular_file(path) as file:
+        return bool(file.read(1))
 
 
 # Texts that mean "missing".
@@ -142,6 +166,12 @@ _PERHAPS = ("NA", "na", "None", "none", "NONE", "-", "--", ".", "k.A.", "n.d.", 
 """Taken for missing only beside numbers: NA is a country as well, and none an answer."""
 
 _NUMBER_OR_DATE = r"^\s*[+-]?[0-9][0-9.,:/' -]*$"
+
+
+def _text_columns(table: Any) -> Any:
+    """Select the columns of text, which are all of a CSV file and some of a workbook."""
+    kinds = {field.name: getattr(field.type, "value_type", field.type) for field in table.schema}
+    return table.select([name for name, kind in kinds.items() if pa.types.is_string(kind)])
 
 
 def find_missing_texts(table: Any) -> tuple[str, ...]:

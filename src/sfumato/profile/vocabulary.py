@@ -1,8 +1,9 @@
-"""What the name of a column says it is about, by a vocabulary of seven languages.
+"""What the name of a column says it is about, and its values, by a vocabulary of seven languages.
 
 The words are data: ``vocabulary.toml`` beside this module, in English, German, French, Spanish, Italian, Portuguese and
 Dutch. A concept is something that columns are about, such as a date of birth or an income, with the role that a column
-of it is proposed to have.
+of it is proposed to have. Answers are values that tell of health, justice or opinion whatever their column is called:
+positive and negative, guilty and acquitted, agree and disagree.
 """
 
 import re
@@ -41,6 +42,20 @@ class NameMeaning:
     concept: Concept | None = None
     names_persons: bool = False
     is_number: bool = False
+
+
+@dataclass(frozen=True)
+class AnswerWords:
+    """Values that tell something nobody may learn: how to say it, the words, and the share of rows that must have one.
+
+    With `inside` a word may stand inside of a longer value.
+    """
+
+    key: str
+    description: str
+    phrases: frozenset[str]
+    share: float
+    inside: bool = False
 
 
 def interpret_name(name: str) -> NameMeaning:
@@ -90,6 +105,35 @@ def _find_concept(words: tuple[str, ...]) -> Concept | None:
     return None
 
 
+_ANSWERS_AT_LEAST, _LONGEST_ANSWER = 2, 60
+
+
+def interpret_answers(rows: Mapping[str, int]) -> AnswerWords | None:
+    """Find what the values of a column tell, given the rows of each; ``None`` where they are no such answers.
+
+    >>> interpret_answers({"POSITIVE": 12, "negative": 80, "unknown": 3}).description
+    'results of a test'
+    >>> interpret_answers({"1. stimme zu": 5, "2. stimme nicht zu": 4}).key, interpret_answers({"red": 3, "blue": 2})
+    ('opinion', None)
+    """
+    plain: dict[str, int] = {}
+    for text, count in rows.items():
+        words = split_name(text[:_LONGEST_ANSWER])
+        while len(words) > 1 and words[0].isdigit():  # answers are often numbered
+            words = words[1:]
+        plain[" ".join(words)] = plain.get(" ".join(words), 0) + count
+    told = {text: count for text, count in plain.items() if text not in _VOCABULARY.neutral}
+    for answer in _VOCABULARY.answers:
+        if answer.inside:
+            found = [text for text in told if any(f" {phrase} " in f" {text} " for phrase in answer.phrases)]
+        else:
+            found = [text for text in told if text in answer.phrases]
+        share = sum(told[text] for text in found) / max(sum(told.values()), 1)
+        if len(found) >= _ANSWERS_AT_LEAST and share >= answer.share:
+            return answer
+    return None
+
+
 # The vocabulary file, checked when it is loaded.
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
@@ -99,11 +143,13 @@ _ROLES = {"identifier", "quasi", "sensitive"}
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words for people, words for numbers, and the concepts in the order in which they are tried."""
+    """Words for people, words for numbers, the concepts in the order in which they are tried, and answers."""
 
     people: frozenset[str]
     numbers: frozenset[str]
     concepts: tuple[Concept, ...]
+    neutral: frozenset[str] = frozenset()
+    answers: tuple[AnswerWords, ...] = ()
 
 
 def load_vocabulary(text: str) -> Vocabulary:
@@ -119,9 +165,11 @@ def load_vocabulary(text: str) -> Vocabulary:
     if twice:
         raise ValueError(f"vocabulary: the concept {twice[0]} is there twice")
     people, numbers = (_read_phrases(part, document.pop(part)) for part in ("people", "numbers"))
+    neutral = _read_phrases("neutral", document.pop("neutral")) if "neutral" in document else ()
+    answers = tuple(_read_answer(table) for table in document.pop("answer", ()))
     if document:
         raise ValueError(f"vocabulary: {next(iter(document))} is no part of it")
-    return Vocabulary(frozenset(people), frozenset(numbers), concepts)
+    return Vocabulary(frozenset(people), frozenset(numbers), concepts, frozenset(neutral), answers)
 
 
 def _read_concept(table: dict[str, Any]) -> Concept:
@@ -130,6 +178,14 @@ def _read_concept(table: dict[str, Any]) -> Concept:
     if role not in _ROLES or not key or not description or not isinstance(person, int):
         raise ValueError(f"vocabulary: the concept {key!r} needs a key, a role of {sorted(_ROLES)} and a description")
     return Concept(key, Role(role), description, _read_phrases(key, table), person)
+
+
+def _read_answer(table: dict[str, Any]) -> AnswerWords:
+    key, description, share = (table.pop(name, "") for name in ("key", "description", "share"))
+    inside = table.pop("inside", False)
+    if not key or not description or not isinstance(share, float) or not isinstance(inside, bool):
+        raise ValueError(f"vocabulary: the answers {key!r} need a key, a description and a share of rows")
+    return AnswerWords(key, description, frozenset(_read_phrases(key, table)), share, inside)
 
 
 def _read_phrases(where: str, by_language: Mapping[str, Iterable[str]]) -> tuple[str, ...]:

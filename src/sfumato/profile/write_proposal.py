@@ -16,7 +16,8 @@ from pathlib import Path
 
 from sfumato.errors import OutputError, PolicyError
 from sfumato.policy.policy import read_policy_file
-from sfumato.profile.proposal import Proposal, hierarchies_folder
+from sfumato.policy.policy_file import hierarchies_folder
+from sfumato.profile.proposal import Proposal
 from sfumato.release.folder import clear_leftovers
 
 _FILES, _OLD = "files", "old"
@@ -27,7 +28,7 @@ def write(proposal: Proposal, path: Path, *, force: bool = False) -> list[Path]:
 
     Nothing is overwritten unless `force` says so, and even then only a policy, and a folder of CSV files.
     """
-    check_destination(path, force=force, source=proposal.draft.profile.path)
+    check_destination(path, force=force, source=proposal.draft.profile.table.path)
     try:
         with _stage(path) as stage:
             (stage / _FILES).mkdir(mode=0o700)  # it holds values of the table

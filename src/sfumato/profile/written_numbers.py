@@ -20,7 +20,7 @@ _STYLES = {
     "grouped": r"^\s*[+-]?([0-9]{1,3}([,' ][0-9]{3})+|[0-9]+)(\.[0-9]+)?\s*$",
 }
 _LEADING_ZERO = r"^\s*[+-]?0[0-9]"
-_WHOLE = r"^\s*[+-]?[0-9]+\s*$"
+_WHOLE = r"^\s*[+-]?[0-9]+(\.0*)?\s*$"  # 20.0 as well, which is how pandas writes whole numbers beside missing ones
 _MARKS = re.compile(r"[\s '’]")
 
 

@@ -5,9 +5,12 @@ apostrophes before one of these, gets one apostrophe in front. Reading it back, 
 where apostrophes stand before one of those characters. Numbers, negative ones included, are left alone.
 """
 
+import gzip
 import hashlib
 from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -25,6 +28,8 @@ from sfumato.publish.published_table import PublishedTable
 _RISKY = r"^'*[=+\-@\t\r\x00]"
 _NEGATIVE = r"^-(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 _QUOTED = r'[",\r\n]|^\s|\s$'
+_EFFORT = 6
+"""How hard gzip tries, of 9: what its command does by itself."""
 _BATCH = 1 << 17
 """Rows that are written at a time."""
 _COMBINED = 1 << 14
@@ -36,23 +41,47 @@ _COMBINED_BYTES = 1 << 22
 def write_csv(table: PublishedTable, path: Path, *, null: str = "") -> str:
     """Write the table, a batch of rows at a time, and return the SHA-256 of what was written, in hexadecimal.
 
-    The next batches are rendered while one is written and hashed.
+    The next batches are rendered while one is written and hashed. Under a path that ends in .gz it is compressed.
     """
     digest = hashlib.sha256()
     header = csv_cells(arrow_texts(list(table.columns)), null=null).to_pylist()
     pieces = _combine_columns(_pieces(table, null))
     starts = iter(range(0, table.rows, _BATCH))
-    with path.open("wb") as file, ThreadPoolExecutor(2) as pool:  # Arrow works outside Python's lock
-        first = (",".join(header) + "\n").encode()
-        file.write(first)
-        digest.update(first)
+    with _opened(path, digest) as write, ThreadPoolExecutor(2) as pool:  # Arrow works outside Python's lock
+        write((",".join(header) + "\n").encode())
         rendering = deque(pool.submit(_render_lines, pieces, start) for start in islice(starts, 3))
         while rendering:
             lines = rendering.popleft().result()
             rendering.extend(pool.submit(_render_lines, pieces, start) for start in islice(starts, 1))
-            file.write(lines)
-            digest.update(lines)
+            write(lines)
     return digest.hexdigest()
+
+
+@contextmanager
+def _opened(path: Path, digest: "hashlib._Hash") -> Iterator[Callable[[bytes | memoryview], object]]:
+    """Open a file to write bytes into, which are hashed as the file has them, compressed or not."""
+    with path.open("wb") as file:
+
+        def write(content: bytes | memoryview) -> int:
+            digest.update(content)
+            return file.write(content)
+
+        if path.suffix != ".gz":
+            yield write
+            return
+        # neither the time nor a name goes into it: the same rows give the same bytes
+        with gzip.GzipFile("", "wb", compresslevel=_EFFORT, fileobj=_HashedFile(write), mtime=0) as packed:
+            yield packed.write
+
+
+class _HashedFile:
+    """What gzip writes into: no more of a file than it needs."""
+
+    def __init__(self, write: Callable[[bytes | memoryview], int]) -> None:
+        self.write = write
+
+    def flush(self) -> None:
+        """Leave that to the file behind it."""
 
 
 def _render_lines(pieces: "list[_Piece]", start: int) -> memoryview:

@@ -16,6 +16,9 @@ from sfumato.hierarchy import Ranges, Sets
 from sfumato.hierarchy.hierarchy import Label
 from sfumato.labels.data_dictionary import describe_labels
 from sfumato.policy import Policy, Role
+from sfumato.policy.options import CUTS, UNLEVELLED
+from sfumato.publish.extension import ALONE, TOGETHER
+from sfumato.publish.numeric_columns import plan_numeric_columns
 from sfumato.publish.promise import describe_earlier_releases, published_taxonomies, state_requirements
 from sfumato.publish.pseudonyms import KEYED_WARNING, is_keyed
 from sfumato.publish.publication import Publication
@@ -31,10 +34,14 @@ PROTECTS = (
     "Each published row shares its quasi-identifier values with the other rows of its class, and each class meets "
     "every requirement under 'promise'. The adversary is assumed to know that a person is in the table and that "
     "person's quasi-identifiers. Not covered: columns of role plain, knowledge of sensitive values from elsewhere, "
-    "other releases about the same people than those under 'previous'. Where rows carry pseudonyms, somebody who knows "
-    "several rows of a person may find the one pseudonym that stands in all their classes; where 'promise' has a "
-    "linked_k, so many have it."
+    "other releases about the same people than those under 'previous'."
 )
+
+PSEUDONYMS = (
+    " Rows carry pseudonyms: somebody who knows several rows of a person may find the one pseudonym that stands in all "
+    "their classes; where 'promise' has a linked_k, so many have it."
+)
+"""What is added where a column names persons."""
 
 SPLIT = (
     "Each line of the first table has a person's quasi-identifiers as they were, and the number of a class; each line "
@@ -43,10 +50,15 @@ SPLIT = (
     "is in the table and that person's quasi-identifiers. Not covered: whether a person is in the table, which the "
     "first table shows; columns of role plain, which stand beside the quasi-identifiers; what a learner makes of how "
     "sensitive values go with quasi-identifiers across classes; knowledge of sensitive values from elsewhere; other "
-    "releases about the same people. Where lines carry pseudonyms, a person's lines lead to several classes, and a "
-    "value that stays the same for the person is one that all their bags hold."
+    "releases about the same people."
 )
 """The same of two tables."""
+
+SPLIT_PSEUDONYMS = (
+    " Lines carry pseudonyms: a person's lines lead to several classes, and a value that stays the same for the person "
+    "is one that all their bags hold."
+)
+"""What is added to that where a column names persons."""
 
 REMARK = (
     "Each line of each table stands for one record of the original table. Their join over the class number has every "
@@ -100,12 +112,13 @@ def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) 
     content: dict[str, Any] = {
         "sfumato": __version__,
         "published": datetime.now(tz=UTC).date().isoformat(),
+        **({"about": dict(policy.publish.about)} if policy.publish.about else {}),
         "form": policy.publish.form,
         **_name_tables(policy, files),
         "rows": publication.rows,
         "classes": len(recoding.classes),
         "promise": state_requirements(policy),
-        "protects": _protects(recoding, policy) + (f" {KEYED_WARNING}" if is_keyed(policy) else ""),
+        "protects": _protects(publication) + (f" {KEYED_WARNING}" if is_keyed(policy) else ""),
         "algorithm": recoding.algorithm,
         **describe_search(recoding, levels=False),
         "suppression_limit": float(policy.search.suppression),
@@ -117,7 +130,7 @@ def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) 
     }
     if chosen_labels:
         content["chosen_labels"] = [asdict(labels) for labels in chosen_labels]
-    if policy.publish.format == "csv":
+    if policy.publish.format != "parquet":
         content["csv"] = {"null": written_null(policy), "guard": GUARD}
     content["files"] = {
         file.path.name: {"sha256": file.sha256, "bytes": file.path.stat().st_size} for file in files.values()
@@ -125,6 +138,8 @@ def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) 
     if linked is not None and linked.earlier:
         content["previous"] = describe_earlier_releases(linked)
         content["taxonomies"] = published_taxonomies(linked, recoding)
+    if publication.extension is not None:
+        content["extends"] = publication.extension.stated()
     return content
 
 
@@ -142,12 +157,16 @@ def _name_tables(policy: Policy, files: Mapping[str, WrittenTable]) -> dict[str,
     }
 
 
-def _protects(recoding: Recoding, policy: Policy) -> str:
+def _protects(publication: Publication) -> str:
+    recoding, extension, policy = publication.recoding, publication.extension, publication.policy
+    persons = policy.individual is not None
     if recoding.group is not None:
-        return SPLIT
+        return SPLIT + (SPLIT_PSEUDONYMS if persons else "")
+    added = "" if extension is None else ALONE if extension.promise == "alone" else TOGETHER
     if not policy.privacy:
-        return LINKED + CUT
-    return PROTECTS + (MIXED if recoding.local else CUT if recoding.cut else "")
+        return LINKED + CUT + added
+    labels = MIXED if recoding.local else CUT if recoding.cut else ""
+    return PROTECTS + (PSEUDONYMS if persons else "") + labels + added
 
 
 def describe_search(recoding: Recoding, *, levels: bool = True) -> dict[str, Any]:
@@ -170,11 +189,12 @@ def written_null(policy: Policy) -> str:
     return next(fit, "")
 
 
-def public_findings(findings: Iterable[dict[str, Any]], recoding: Recoding) -> list[dict[str, Any]]:
-    """What the verifier found, without figures that compare with rows that were suppressed."""
+def public_findings(findings: Iterable[dict[str, Any]], publication: Publication) -> list[dict[str, Any]]:
+    """What the verifier found, without figures that compare with rows that were suppressed, here or before."""
+    compares = publication.suppressed or publication.extension is not None
     return [
         {key: value for key, value in finding.items() if key != "achieved"}
-        if recoding.suppressed and finding["model"] == "t-closeness"
+        if compares and finding["model"] == "t-closeness"
         else finding
         for finding in findings
     ]
@@ -186,7 +206,14 @@ def public_findings(findings: Iterable[dict[str, Any]], recoding: Recoding) -> l
 
 def describe_columns(table: PublishedTable, publication: Publication) -> list[dict[str, Any]]:
     """The data dictionary of a table: an entry for each column, but for that of class numbers."""
-    return [_describe_column(name, table, publication) for name in table.columns if name in publication.policy.columns]
+    numeric = {column.name: column for column in plan_numeric_columns(publication.policy)}
+    entries = []
+    for name in table.columns:
+        if name in publication.policy.columns:
+            entries.append(_describe_column(name, table, publication))
+        elif name in numeric:
+            entries.append(numeric[name].as_json(str(table.types[name])))
+    return entries
 
 
 def _describe_column(name: str, table: PublishedTable, publication: Publication) -> dict[str, Any]:
@@ -197,6 +224,8 @@ def _describe_column(name: str, table: PublishedTable, publication: Publication)
         entry["hierarchy"] = True  # its order is that of the hierarchy, which stays inside
     if spec.role is Role.INDIVIDUAL:
         entry["pseudonyms"] = "keyed" if is_keyed(policy) else "random"
+    if spec.round is not None:
+        entry["round"] = spec.round
     if spec.role is not Role.QUASI:
         return entry
     if recoding.levels is not None and recoding.group is None:
@@ -258,8 +287,8 @@ class ChosenLabels:
 
 
 def find_chosen_labels(recoding: Recoding, policy: Policy) -> list[ChosenLabels]:
-    """Columns without levels that were recoded locally; full-domain recodings and two tables have none."""
-    if recoding.levels is not None or recoding.group is not None:
+    """Columns without levels whose labels the algorithm chose; full-domain recodings and two tables have none."""
+    if recoding.levels is not None or recoding.group is not None or recoding.algorithm not in {*UNLEVELLED, *CUTS}:
         return []
     form = policy.publish.ranges
     ranges = tuple(column.name for column in policy.quasi if isinstance(column.hierarchy, Ranges))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.encode import EncodedTable
 from sfumato.policy import Policy
+from sfumato.publish.extension import Extension
 from sfumato.publish.published_table import PublishedTable
 from sfumato.recode import Recoding
 from sfumato.table import Table
@@ -20,7 +21,8 @@ class Publication:
 
     `tables` are the published tables by the name of their file. `seconds` says how long each step took.
     `repeated_identifiers` are columns of identifiers that name somebody in several rows, with the rows for each value.
-    `linked_releases` are the earlier releases, where a requirement is about the join with them.
+    `linked_releases` are the earlier releases, where a requirement is about the join with them. `extension` says which
+    releases it adds rows to, where its labels are theirs.
     """
 
     policy: Policy
@@ -32,6 +34,7 @@ class Publication:
     seconds: Mapping[str, float] = field(default_factory=dict)
     repeated_identifiers: Mapping[str, float] = field(default_factory=dict)
     linked_releases: "LinkedReleases | None" = None
+    extension: Extension | None = None
 
     def __repr__(self) -> str:
         """In one line, and without a row: what is printed or logged may go anywhere."""
@@ -44,9 +47,14 @@ class Publication:
         return next(iter(self.tables.values())).rows
 
     @property
+    def input_rows(self) -> int:
+        """Rows that came in, those included that no hierarchy knows."""
+        return self.encoded.rows + (self.extension.set_aside if self.extension else 0)
+
+    @property
     def suppressed(self) -> int:
         """Rows that are not published."""
-        return self.recoding.suppressed
+        return self.recoding.suppressed + (self.extension.set_aside if self.extension else 0)
 
     @property
     def split(self) -> bool:
@@ -56,8 +64,10 @@ class Publication:
     @property
     def why_suppressed(self) -> str | None:
         """Why rows are not published, in words; nothing where all are."""
-        if not self.recoding.suppressed:
+        if not self.suppressed:
             return None
+        if self.extension is not None:
+            return f"of the further rows, {'; '.join(self.extension.left_out.sentences())}"
         if self.recoding.algorithm == "anatomy":
             return "rows of sensitive values that are more frequent than the buckets allow"
         if self.recoding.local:

@@ -22,6 +22,7 @@ from sfumato.core.arrays import Codes, IntArray, count_codes, narrow_codes, repl
 from sfumato.core.arrow import arrow_numbers, arrow_texts
 from sfumato.core.randomness import Randomness
 from sfumato.encode import CodedColumn, EncodedTable
+from sfumato.hierarchy import Ranges
 from sfumato.policy import Policy, Role
 from sfumato.publish.pseudonyms import PseudonymKey, make_pseudonyms
 from sfumato.publish.published_column import PublishedColumn
@@ -159,11 +160,13 @@ def publish_tables(
             elif labels is not None and not _is_unchanged(coded[name], labels, order):
                 columns[name] = _column_of_used(labels.codes.take(order), arrow_texts(labels.texts))
                 recoded.add(name)
-            elif role is Role.PLAIN:
-                columns[name] = _plain_column(source.arrow.column(name), order)
+                if policy.publish.ranges == "means" and isinstance(policy.columns[name].hierarchy, Ranges):
+                    columns[name] = _as_numbers(columns[name])
+            elif role in {Role.PLAIN, Role.WEIGHT}:
+                columns[name] = _plain_column(encoded.plain[name], order)
             else:
                 columns[name] = _column_of_used(coded[name].codes.take(order), coded[name].values)
-        types = {name: pa.string() if name in recoded else source.type_of(name) for name in columns}
+        types = {name: columns[name].values.type if name in recoded else source.type_of(name) for name in columns}
         types |= {name: column.type for name, column in columns.items() if _is_large_text(column)}
         tables[file] = PublishedTable(source, order, columns, types, frozenset(recoded))
     return _with_class_ids(tables, recoding, policy, draws.randomness) if policy.publish.split else tables
@@ -215,6 +218,18 @@ def _column_of_used(codes: Codes, values: Any) -> PublishedColumn:
     place = np.zeros(len(values), dtype=np.int64)
     place[used] = np.arange(len(used))
     return PublishedColumn(replace_codes(codes, narrow_codes(place, len(used))), values.take(arrow_numbers(used)))
+
+
+def _as_numbers(column: PublishedColumn) -> PublishedColumn:
+    """Make numbers of means, where all labels are numbers that are written so again; else they stay as they are.
+
+    They do not where values are missing beside others in a class: that class has the label ``*``.
+    """
+    try:
+        numbers = column.values.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return column
+    return PublishedColumn(column.codes, numbers) if numbers.cast(pa.string()).equals(column.values) else column
 
 
 def _plain_column(column: Any, order: IntArray) -> Any:

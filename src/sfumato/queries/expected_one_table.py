@@ -9,7 +9,9 @@ each label the share of its values that meet the condition. Only columns that ar
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sfumato.queries.model_error import cells_sql, model_sums_sql
 from sfumato.queries.query_plan import (
+    LABELS,
     Measures,
     QueryPart,
     QueryPlan,
@@ -51,16 +53,8 @@ def plan_expected_one_table(
     def mean(measure: int) -> str:
         return product(certain(measure), *(lookup.mean(measure) for lookup in lookups))
 
-    def covariance(k: int, m: int) -> str:
-        both = product(certain(k), certain(m), *(lookup.mean_product(k, m) for lookup in lookups))
-        return f"{both} - {product(mean(k), mean(m))}"
-
-    every = range(len(measures.items))
-    if possible:
-        figures = {f"e{k}": f"sum({product('w', certain(k))})" for k in every}
-    else:
-        figures = {f"e{k}": f"sum({product('w', mean(k))})" for k in every}
-        figures |= {f"v{k}_{m}": f"sum(w * ({covariance(k, m)}))" for k, m in measures.pairs}
+    def mean_product(k: int, m: int) -> str:
+        return product(certain(k), certain(m), *(lookup.mean_product(k, m) for lookup in lookups))
 
     table_of = {column.place: lookup.name for lookup in lookups for column in lookup.part.groups}
     groups = {column.value: f"{table_of.get(column.place, 'base')}.{column.value}" for column in query.groups}
@@ -68,9 +62,31 @@ def plan_expected_one_table(
     for lookup in lookups:
         same = " AND ".join(f"base.{key} IS NOT DISTINCT FROM {lookup.name}.{key}" for key in lookup.keys)
         joins.append(f"JOIN {lookup.name} ON {same}")
-    by = list(groups.values())
-    last = select([], groups | figures, " ".join(joins)) + group_by(by) + order_by(by)
-    return QueryPlan(statement(tables, last), has_errors=not possible, work=tuple((count,) for count in work))
+    every, counts = range(len(measures.items)), tuple((count,) for count in work)
+    if possible:
+        figures, by = {f"e{k}": f"sum({product('w', certain(k))})" for k in every}, list(groups.values())
+        last = select([], groups | figures, " ".join(joins)) + group_by(by) + order_by(by)
+        return QueryPlan(statement(tables, last), has_errors=False, work=counts)
+
+    # lines of labels: their rows, the share that meets the conditions, and means of measures
+    means = {f"m{k}": mean(k) for k in every} | {f"q{k}_{m}": mean_product(k, m) for k, m in measures.pairs}
+    shares = {f"p_{lookup.name}": lookup.share for lookup in lookups}
+    codes = sorted({columns[place].code for lookup in lookups for place in lookup.part.pieces})
+    line = groups | {code: f"base.{code}" for code in codes} | {"w": "w", "p": product(*shares.values())}
+    tables["lines"] = select([], line | shares | means, " ".join(joins))
+    by, figures, rows = list(groups), _sums_of_lines(measures), "lines"
+    if lookups:
+        parts = [lookup.part for lookup in lookups]
+        tables["cells"] = cells_sql([*by, *codes], list(shares), parts, measures, columns)
+        figures, rows = model_sums_sql(measures, parts, columns), "cells"
+    last = select(by, figures, rows) + group_by(by) + order_by(by)
+    return QueryPlan(statement(tables, last), model=LABELS if lookups else "", work=counts)
+
+
+def _sums_of_lines(measures: Measures) -> dict[str, str]:
+    """Write expected sums and their covariances over lines, of equally likely values."""
+    sums = {f"e{k}": f"sum(w * m{k})" for k in range(len(measures.items))}
+    return sums | {f"v{k}_{m}": f"sum(w * (q{k}_{m} - m{k} * m{m}))" for k, m in measures.pairs}
 
 
 def _base_rows(
@@ -125,6 +141,11 @@ class _LabelMeans:
         """Whether it is about more than one column, so that combinations have to be formed."""
         return len(self.keys) > 1
 
+    @property
+    def share(self) -> str:
+        """Name the share of the values that meets the conditions."""
+        return f"{self.name}.s0"
+
     def mean(self, measure: int) -> str:
         """Name the mean of a measure."""
         return f"{self.name}.s{self.part.number_of(measure)}"
@@ -142,7 +163,8 @@ class _LabelMeans:
 
         keys = [*self.keys, *(column.value for column in self.part.groups)]
         size = f"any_value({' * '.join(column.size for column in self._uncertain)})"
-        figures = {f"s{a}": f"{total(amount(a))} / {size}" for a in self.part.numbers(self.measures)}
+        numbers = sorted({0, *self.part.numbers(self.measures)})
+        figures = {f"s{a}": f"{total(amount(a))} / {size}" for a in numbers}
         for a, b in self.part.number_pairs(self.measures):
             figures[f"q{a}_{b}"] = f"{total(product(amount(a), amount(b)))} / {size}"
         rows = self._uncertain[0].dictionary

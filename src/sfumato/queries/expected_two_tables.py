@@ -21,6 +21,7 @@ from itertools import chain, combinations
 from itertools import product as all_choices
 
 from sfumato.queries.query_plan import (
+    CLASSES,
     EACH_TIME,
     ONCE,
     Measures,
@@ -60,10 +61,13 @@ def plan_expected_two_tables(query: ParsedQuery, measures: Measures, columns: Se
     tables = {name: sql for factor in factors for name, sql in factor.tables().items()}
     figures = {f"e{k}": f"sum({_expected_sum(factors, k)})" for k in range(len(measures.items))}
     figures |= {f"v{k}_{m}": f"sum({_covariance(factors, k, m)})" for k, m in measures.pairs}
+    varying = " OR ".join(f"{_covariance(factors, k, k)} > 0" for k in range(len(measures.items)))
+    figures["c"] = f"count(*) FILTER (WHERE {varying})"
+    figures |= {f"r{k}_{m}": f"sum((n - 1) * {_covariance(factors, k, m)})" for k, m in measures.pairs}
     rows = join_classes([*(factor.name for factor in factors), "sizes"])
     last = select(groups, figures, rows) + group_by(groups) + order_by(groups)
     work = [counts for factor in factors for counts in factor.work()]
-    return QueryPlan(statement(tables, last), work=(*work, *_count_group_combinations(factors, tables)))
+    return QueryPlan(statement(tables, last), model=CLASSES, work=(*work, *_count_group_combinations(factors, tables)))
 
 
 def _exact_sums(part: QueryPart, measures: Measures, columns: Sequence[QueryColumn], groups: Sequence[str]) -> str:

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from sfumato.queries.query_tables import QueryColumn
 from sfumato.queries.sql_reader import Aggregate, Expression, ParsedQuery, as_number
 
+LABELS, CLASSES = "labels", "classes"
+"""What a model may be wrong about: the values within a label, or which lines of a class go together."""
+
 PieceOf = Callable[[int], int | None]
 """The piece that the column at a place belongs to; none for a column that is certain."""
 
@@ -21,11 +24,13 @@ class QueryPlan:
     """How a query is answered: `sql` that gives, for each group, its sums and, if `has_errors`, their covariances.
 
     `work` has, for each step that forms combinations, statements that count beforehand how many there would be: quick
-    and too high first, exact last.
+    and too high first, exact last. `model` says which sums follow that the
+    error of the model is made of: those of `LABELS`, of `CLASSES`, or none.
     """
 
     sql: str
     has_errors: bool = True
+    model: str = ""
     work: tuple[tuple[str, ...], ...] = ()
 
 
@@ -51,9 +56,9 @@ class Measures:
     needs: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def from_query(cls, query: ParsedQuery) -> "Measures":
-        """List the measures of a query, each once."""
-        needed = [_measures_of(aggregate) for aggregate in query.aggregates]
+    def from_query(cls, query: ParsedQuery, weight: QueryColumn | None = None) -> "Measures":
+        """List the measures of a query, each once; with a column of sampling weights, every row counts by its own."""
+        needed = [[_weigh(one, weight) for one in _measures_of(aggregate)] for aggregate in query.aggregates]
         items = tuple(dict.fromkeys(measure for each in needed for measure in each))
         return cls(items, tuple(tuple(map(items.index, each)) for each in needed))
 
@@ -73,6 +78,14 @@ def _measures_of(aggregate: Aggregate) -> list[Measure]:
         return [is_known]
     value = Measure(f"coalesce({as_number(argument, aggregate.function).sql}, 0)", argument.columns)
     return [value] if aggregate.function == "sum" else [value, is_known]
+
+
+def _weigh(measure: Measure, weight: QueryColumn | None) -> Measure:
+    """Multiply a measure by the weight of its row, where there is one."""
+    if weight is None:
+        return measure
+    own = f"CAST({weight.value} AS DOUBLE)"
+    return Measure(own if measure.sql == "1" else f"{own} * {measure.sql}", measure.columns | {weight.place})
 
 
 def sorted_pair(first: int, second: int) -> tuple[int, int]:

@@ -6,6 +6,8 @@ into ``raw``, the different cells of each column are numbered and given values, 
 """
 
 import csv
+import gzip
+import zlib
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import TextIOWrapper
@@ -13,13 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from sfumato.core.arrays import IntArray
 from sfumato.core.arrow import arrow_numbers
 from sfumato.errors import DataError, InputError, did_you_mean, listing, quote
-from sfumato.labels.covered_values import PLAIN_NUMBER, WHOLE_NUMBER, find_covered_values
+from sfumato.hierarchy.hierarchy import ROOT
+from sfumato.labels.covered_values import PLAIN_NUMBER, WHOLE_NUMBER, CoveredValues, find_covered_values
 from sfumato.labels.data_dictionary import Entry
 from sfumato.queries.query_database import escape_pattern, quote_name, quote_text, report_file_errors
+from sfumato.queries.unevenness import measure_unevenness
 from sfumato.reading.release_reader import ReleaseManifest
 from sfumato.table.formula_guard import unguard_formula
 from sfumato.table.table import open_table_file
@@ -30,7 +37,7 @@ _MOST_NAMES = 20
 _LINE_SIZE, _LONG_LINE_SIZE = 2_000_000, 200_000_000
 _CSV_OPTIONS = (
     "delim = ',', quote = '\"', escape = '\"', allow_quoted_nulls = false, strict_mode = true, null_padding = false, "
-    "header = true, new_line = '\\n', auto_detect = false, compression = 'none', hive_partitioning = false"
+    "header = true, new_line = '\\n', auto_detect = false, hive_partitioning = false"
 )
 
 _CODE_TYPES = {"UTINYINT": 1 << 8, "USMALLINT": 1 << 16, "UINTEGER": 1 << 32}
@@ -52,7 +59,8 @@ class QueryColumn:
     In SQL its values are ``c`` with its place. Where it is `coded`, its table has numbers ``k`` instead, and a
     dictionary ``d`` has the value of each number. It is `uncertain` where a number stands for several values; then the
     dictionary has a line for each, and how many there are, ``z``. `sampled` says that these are points of ranges;
-    `unclear` is a label of which nothing says what it covers; `empty` says that all cells are NULL.
+    `unclear` is a label of which nothing says what it covers; `empty` says that all cells are NULL. `unevenness` says
+    how far the values that a label covers are from being equally frequent, see `model_error`.
     """
 
     name: str
@@ -64,6 +72,7 @@ class QueryColumn:
     sampled: bool = False
     unclear: str | None = None
     empty: bool = False
+    unevenness: float = 0.0
 
     @property
     def value(self) -> str:
@@ -151,12 +160,13 @@ def load_tables(connection: Any, manifest: ReleaseManifest, *, only: Container[s
 def _entries_in_order(raw: "_RawTable", manifest: ReleaseManifest, name: str) -> list[Entry]:
     """Put the entries of a table's columns in the order of its file; the two have to agree."""
     entries = {entry["name"]: entry for entry in manifest.entries_of(name)}
-    expected = [*entries, manifest.class_id] if manifest.class_id is not None else [*entries]
+    bounds = [entry["name"] for entry in manifest.bounds]
+    expected = [*entries, *bounds, *([manifest.class_id] if manifest.class_id is not None else [])]
     if sorted(raw.names) != sorted(expected):
         raise DataError(
             f"{name} has not the columns that manifest.json lists, but {listing(raw.names)}; it was changed"
         )
-    return [entries[column] for column in raw.names if column != manifest.class_id]
+    return [entries[column] for column in raw.names if column in entries]
 
 
 def _load_table(
@@ -223,7 +233,7 @@ class _RawTable:
 
 def _read_raw(connection: Any, path: Path, is_wanted: Callable[[str], bool], *, null: str) -> _RawTable:
     """Read the columns that are wanted of a CSV or Parquet file into ``raw``, as ``r`` and their places."""
-    is_csv = path.suffix == ".csv"
+    is_csv = path.suffix != ".parquet"
     names = _csv_header(path) if is_csv else _parquet_names(path)
     wanted = {name: f"r{place}" for place, name in enumerate(names) if is_wanted(name)}
     file, cells = quote_text(escape_pattern(path)), [f"r{place}" for place in range(len(names))]
@@ -232,7 +242,8 @@ def _read_raw(connection: Any, path: Path, is_wanted: Callable[[str], bool], *, 
         source = f"read_parquet({file}, hive_partitioning = false)"
         if is_csv:
             columns = ", ".join(f"{cell}: 'VARCHAR'" for cell in cells)
-            options = f"{_CSV_OPTIONS}, nullstr = {quote_text(null)}, columns = {{{columns}}}"
+            packed = "gzip" if path.suffix == ".gz" else "none"
+            options = f"{_CSV_OPTIONS}, compression = '{packed}', nullstr = {quote_text(null)}, columns = {{{columns}}}"
             source = f"read_csv({file}, {options}, max_line_size = {line_size})"
         what = ", ".join(wanted.values()) or "NULL AS nothing"
         return f"CREATE TABLE raw AS SELECT {what} FROM {source} AS f({', '.join(cells)})"
@@ -252,10 +263,13 @@ def _read_raw(connection: Any, path: Path, is_wanted: Callable[[str], bool], *, 
 def _csv_header(path: Path) -> tuple[str, ...]:
     """Read the first record by Python's own reader: it may have line breaks."""
     try:
-        with TextIOWrapper(open_table_file(path), encoding="utf-8", newline="") as file:
+        with (
+            open_table_file(path) as raw,
+            TextIOWrapper(gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw, "utf-8", newline="") as file,
+        ):
             lines = iter(lambda: file.readline(_LONG_LINE_SIZE), "")
             first = next(csv.reader(lines, strict=True), None)
-    except csv.Error:
+    except (csv.Error, EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{path.name} cannot be read: its header is not as CSV is written; it was changed") from None
     if not first:
         raise DataError(f"{path.name} is empty; it was changed after publication")
@@ -279,7 +293,8 @@ def _load_column(raw: _RawTable, entry: Entry, column: QueryColumn, *, labelled:
     cells ``r``, numbered.
     """
     different = _number_cells(raw, column)
-    if labelled and entry.get("role") == "quasi" and entry.get("type", "string") in _TEXT_TYPES:
+    is_label = entry.get("type", "string") in _TEXT_TYPES or entry.get("form") == "means"
+    if labelled and entry.get("role") == "quasi" and is_label:
         return _load_labels(raw, entry, column), column.code
     kind = _value_type(raw, f"n{column.place}", entry)
     number, coded = kind != "VARCHAR", different <= _FEW or different * _TIMES <= raw.rows
@@ -314,6 +329,8 @@ def _load_labels(raw: _RawTable, entry: Entry, column: QueryColumn) -> QueryColu
     covered = find_covered_values(entry, texts)
     if covered.unclear is not None:
         return replace(column, unclear=covered.unclear)
+    rows = _count_label_rows(raw, column, len(texts))
+    covered = narrow_star(covered, texts, rows)
     values = {
         column.code: arrow_numbers(covered.label_of),
         column.value: covered.values,
@@ -331,7 +348,47 @@ def _load_labels(raw: _RawTable, entry: Entry, column: QueryColumn) -> QueryColu
         uncertain=not covered.exact,
         sampled=covered.sampled,
         empty=covered.values.null_count == len(covered.values),
+        unevenness=0.0 if covered.exact else measure_unevenness(covered, rows),
     )
+
+
+def _count_label_rows(raw: _RawTable, column: QueryColumn, labels: int) -> IntArray:
+    """Count the rows of each label by its number."""
+    lines = raw.connection.execute(
+        f"SELECT n.{column.code}, count(*) FROM raw JOIN n{column.place} n "
+        f"ON {raw.cell(column.name)} IS NOT DISTINCT FROM n.r GROUP BY 1"
+    ).fetchall()
+    rows = np.zeros(labels, dtype=np.int64)
+    for code, number in lines:
+        rows[code] = number
+    return rows
+
+
+def narrow_star(covered: CoveredValues, labels: Sequence[str | None], rows: IntArray) -> CoveredValues:
+    """Let ``*`` cover no number beyond those that the other labels show, where most rows have one of these.
+
+    A domain is declared wider than the numbers are: of years from 1900 to 2100 nobody is asked who sees 1950-1959 to
+    1990-1999 in most rows. So it is with texts, of which ``*`` covers those that other labels name.
+
+    >>> wide = find_covered_values({"integers": True, "domain": [1900, 2100]}, ["1990-1999", "2000-2004", "*"])
+    >>> narrow = narrow_star(wide, ["1990-1999", "2000-2004", "*"], np.array([50, 50, 20]))
+    >>> narrow.values.filter(pc.equal(pa.array(narrow.label_of), 2)).to_pylist()[-1]
+    2004
+    """
+    star = next((place for place, label in enumerate(labels) if label == ROOT), None)
+    named = sum(int(number) for label, number in zip(labels, rows, strict=True) if label not in {ROOT, None})
+    if star is None or not covered.number or rows[star] >= named:
+        return covered
+    is_star = covered.label_of == star
+    shown = pc.min_max(covered.values.filter(pa.array(~is_star)))
+    low, high = shown["min"].as_py(), shown["max"].as_py()
+    if low is None:
+        return covered
+    within = pc.and_(pc.greater_equal(covered.values, low), pc.less_equal(covered.values, high))
+    kept = ~is_star | np.asarray(pc.fill_null(within, fill_value=True))
+    if not kept[is_star].any():
+        return covered
+    return replace(covered, label_of=covered.label_of[kept], values=covered.values.filter(pa.array(kept)))
 
 
 def _value_type(raw: _RawTable, cells: str, entry: Entry) -> str:

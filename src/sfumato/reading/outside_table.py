@@ -9,10 +9,11 @@ from typing import Any
 
 from sfumato.errors import DataError, did_you_mean, listing
 from sfumato.policy import Policy, load
-from sfumato.policy.options import read_data_source
+from sfumato.policy.database_url import DatabaseUrl, find_place
+from sfumato.policy.options import fitting_options, read_data_source
 from sfumato.reading.release_reader import ReleaseManifest, read_audited_policy
 from sfumato.table import Table, column_names, read_table
-from sfumato.table.frames import frame_kind, frame_to_arrow
+from sfumato.table.frames import frame_column_names, frame_kind, frame_to_arrow
 from sfumato.table.table import cast_text_views, check_rows, check_types
 
 ReadOptions = Mapping[str, Any]
@@ -20,12 +21,12 @@ ReadOptions = Mapping[str, Any]
 
 
 def outside_column_names(data: Any, options: ReadOptions) -> list[str]:
-    """List the columns of a table: a `Table`, a path or a frame."""
-    if isinstance(data, str | Path):
-        return column_names(Path(data), read_data_source(dict(options), folder=Path()))
+    """List the columns of a table: a `Table`, a path, the URL of a database, or a frame."""
+    if isinstance(data, str | Path | DatabaseUrl):
+        return column_names(find_place(data), read_data_source(fitting_options(options, data), folder=Path()))
     if isinstance(data, Table):
         return list(data.arrow.column_names)
-    return list(data.column_names if frame_kind(data) == "arrow" else data.columns)
+    return frame_column_names(data)
 
 
 def read_outside_table(data: Any, columns: Sequence[str], options: ReadOptions) -> Table:
@@ -37,7 +38,7 @@ def read_outside_table(data: Any, columns: Sequence[str], options: ReadOptions) 
     """
     if isinstance(data, Table):
         return data
-    if not isinstance(data, str | Path):
+    if not isinstance(data, str | Path | DatabaseUrl):
         arrow = frame_to_arrow(data, frame_kind(data), list(columns))
         check_rows(arrow)
         check_types(arrow.schema, list(columns))
@@ -45,8 +46,8 @@ def read_outside_table(data: Any, columns: Sequence[str], options: ReadOptions) 
     # a policy in which all other columns are identifiers, which no reader looks at
     quasi: dict[str, dict[str, str]] = {name: {"role": "quasi", "hierarchy": "suppress"} for name in columns}
     roles = {name: quasi.get(name, {"role": "identifier"}) for name in outside_column_names(data, options)}
-    rules = {"data": dict(options), "columns": roles, "privacy": [{"model": "k-anonymity", "k": 1}]}
-    return read_table(Path(data), load(rules))
+    rules = {"data": fitting_options(options, data), "columns": roles, "privacy": [{"model": "k-anonymity", "k": 1}]}
+    return read_table(find_place(data), load(rules))
 
 
 def check_column_names(columns: Sequence[str], names: Sequence[str], where: str) -> None:
@@ -73,6 +74,6 @@ def original_read_options(policy: Policy | None, manifest: ReleaseManifest | Non
 
 
 def outside_read_options(policy: Policy | None, manifest: ReleaseManifest) -> ReadOptions:
-    """Say how a table from elsewhere is read: as the original, but its separator is its own."""
+    """Say how a table from elsewhere is read: as the original, but its separator, query and sheet are its own."""
     options = original_read_options(policy, manifest)
-    return {key: value for key, value in options.items() if key != "separator"}
+    return {key: value for key, value in options.items() if key not in {"separator", "query", "table", "sheet"}}

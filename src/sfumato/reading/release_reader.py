@@ -21,7 +21,8 @@ AUDIT = "audit.json"
 ONE_TABLE, TWO_TABLES = ("generalized",), ("lossy-join", "anatomy")
 """The forms of publication in one table, and in several."""
 
-_SUFFIXES = frozenset({".csv", ".parquet"})
+_SUFFIXES = (".csv", ".csv.gz", ".parquet")
+_NOT_CSV = ".parquet"
 _CHANGED = "it was changed after publication, or is of another version"
 
 
@@ -31,6 +32,8 @@ class ReleaseManifest:
 
     The first table is the one with the quasi-identifiers; `class_id` is the column that joins the tables, where there
     are several. `null` is how a CSV file writes NULL. `promise` has the requirements that the release states to meet.
+    `extends` counts the releases that it adds rows to.
+    `bounds` are the columns of numbers beside labels: what they tell, the labels tell as well.
     """
 
     folder: Path
@@ -40,6 +43,8 @@ class ReleaseManifest:
     columns: tuple[Entry, ...]
     null: str
     promise: tuple[Any, ...] = ()
+    extends: int = 0
+    bounds: tuple[Entry, ...] = ()
 
     @property
     def is_split(self) -> bool:
@@ -59,8 +64,8 @@ class ReleaseManifest:
         """Give the checked keys that a reader of the tables needs, in the form of the JSON file."""
         first, *others = self.tables
         tables = {"nss": first, "ss": others, "class_id": self.class_id} if self.is_split else {"table": first}
-        csv = {"csv": {"null": self.null}} if first.endswith(".csv") else {}
-        return {**tables, **csv, "columns": [{"role": "plain", **entry} for entry in self.columns]}
+        csv = {} if first.endswith(_NOT_CSV) else {"csv": {"null": self.null}}
+        return {**tables, **csv, "columns": [{"role": "plain", **entry} for entry in (*self.columns, *self.bounds)]}
 
 
 def read_manifest(folder: str | Path) -> ReleaseManifest:
@@ -84,28 +89,46 @@ def read_manifest(folder: str | Path) -> ReleaseManifest:
     class_id = manifest.get("class_id") if split else None
     if split and not isinstance(class_id, str):
         raise DataError(f"manifest.json has no proper 'class_id': {_CHANGED}")
-    csv, promise = manifest.get("csv", {}), manifest.get("promise")
+    csv, promise, added = manifest.get("csv", {}), manifest.get("promise"), manifest.get("extends", {})
+    extended = added.get("releases") if isinstance(added, dict) else None
+    entries = _entries(manifest, tables if split else ())
     return ReleaseManifest(
         public.resolve(),
         form,
         tables,
         class_id,
-        _entries(manifest, tables if split else ()),
+        tuple(entry for entry in entries if entry.get("role") != "bound"),
         str(csv.get("null", "") if isinstance(csv, dict) else ""),
         tuple(promise) if isinstance(promise, list) else (),
+        len(extended) if isinstance(extended, list) else 0,
+        tuple(entry for entry in entries if entry.get("role") == "bound"),
     )
 
 
-def find_release_folder(path: Path) -> Path | None:
-    """Find the folder of a release, given it or its first table; ``None`` for any other file."""
+def find_release_folder(path: Any) -> Path | None:
+    """Find the folder of a release, given it or its first table; ``None`` for any other file, and for a frame."""
+    if not isinstance(path, Path):
+        return None
     if path.is_dir():
-        return path
+        return None if _holds_parquet_files(path) else path
     beside = path.is_file() and (path.parent / MANIFEST).is_file()
-    return path.parent if beside and path.stem in {"table", "nss"} else None
+    return path.parent if beside and path.name.partition(".")[0] in {"table", "nss"} else None
+
+
+def _holds_parquet_files(folder: Path) -> bool:
+    """Tell whether a folder is a table of several files, and no release."""
+    if (folder / MANIFEST).exists() or (folder / "public").exists():
+        return False
+    try:
+        return any(name.endswith((".parquet", ".pq")) for name in os.listdir(folder))  # noqa: PTH208 - names are enough
+    except OSError:  # whoever reads it will say so
+        return False
 
 
 def read_audited_policy(manifest: ReleaseManifest) -> Mapping[str, Any]:
     """Read the policy that a release was made with from its private audit; empty where there is none to read."""
+    if not manifest.tables:  # a table in memory is in no folder
+        return {}
     try:
         path = manifest.folder.parent / "private" / AUDIT
         audit = json.loads(read_regular_file(path, most=LARGEST_MANIFEST, what="an audit"))
@@ -158,7 +181,7 @@ def _check_file(public: Path, name: str) -> None:
         raise DataError(f"manifest.json names {quote(name)}, which is not a file of the release")
     if not os.path.isfile(path):  # noqa: PTH113 - never raises, whatever a name is
         raise DataError(f"{shorten(name)} is missing from the release")
-    if path.suffix not in _SUFFIXES:
+    if not name.endswith(_SUFFIXES):
         raise DataError(f"{name} is no table that this version can read; it reads CSV and Parquet")
 
 

@@ -8,6 +8,7 @@ up in, and what attacks count.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,9 +33,10 @@ from sfumato.reading.release_reader import ReleaseManifest, find_release_folder,
 from sfumato.recode import Recoding
 from sfumato.split import tables_from_files, tables_from_recoding
 from sfumato.split.two_tables import column_names_of_role, read_published_columns
+from sfumato.table import describe_source
 
 PUBLISHED_ROLES = ("quasi", "sensitive", "plain")
-"""The roles of columns that are published, pseudonyms apart."""
+"""The roles of columns that are published, pseudonyms and sampling weights apart: nobody knows those of a person."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,12 +165,13 @@ class ReleaseLines:
         return next(entry for entry in self.manifest.columns if entry["name"] == column)
 
 
-def open_view(path: Path, columns: Sequence[str], policy: Policy | None) -> ReleaseView:
-    """Open a release folder, the table of one, or a file; with these columns and those to learn of people."""
+def open_view(path: Any, columns: Sequence[str], policy: Policy | None) -> ReleaseView:
+    """Open a release folder, the table of one, a file or a frame; with these columns and those to learn of people."""
     folder = find_release_folder(path)
     if folder is None:
         options = original_read_options(policy, None)
         names = outside_column_names(path, options)
+        policy = policy and policy.for_table(names, whole=False)
         sensitive = [one.name for one in policy.sensitive if one.name in names] if policy else []
         return view_file(path, list(dict.fromkeys([*columns, *sensitive])), policy, options)
     roles = {entry["name"]: entry.get("role") for entry in read_manifest(folder).columns}
@@ -181,16 +184,19 @@ def open_view(path: Path, columns: Sequence[str], policy: Policy | None) -> Rele
     return view_folder(folder, [one for one in dict.fromkeys(columns) if roles[one] not in {"quasi", "sensitive"}])
 
 
-def published_columns(path: Path, policy: Policy | None) -> list[str]:
+def published_columns(path: Any, policy: Policy | None) -> list[str]:
     """List all columns that are published: by the manifest of a release, or by the policy of a file."""
     folder = find_release_folder(path)
     if folder is not None:
         return [entry["name"] for entry in read_manifest(folder).columns if entry.get("role") in PUBLISHED_ROLES]
     if policy is None:
-        raise InputError(f"which columns of {path.name} may be known? name them (--columns), or give a policy")
+        raise InputError(
+            f"which columns of {describe_source(path)} may be known? name them (--columns), or give a policy"
+        )
     names = outside_column_names(path, original_read_options(policy, None))
+    policy = policy.for_table(names, whole=False)
     columns = [one.name for one in policy.columns.values() if str(one.role) in PUBLISHED_ROLES and one.name in names]
-    check_column_names([one.name for one in policy.quasi], names, path.name)
+    check_column_names([one.name for one in policy.quasi], names, describe_source(path))
     return columns
 
 
@@ -218,13 +224,14 @@ def view_folder(folder: Path, others: Sequence[str] = ()) -> ReleaseView:
     return replace(view, class_of=tables.class_of, bags=tables.bags)
 
 
-def view_file(path: Path, columns: Sequence[str], policy: Policy | None, options: ReadOptions) -> ReleaseView:
-    """Read columns of a file, raw or published by somebody; the hierarchies of a policy say what labels cover.
+def view_file(path: Any, columns: Sequence[str], policy: Policy | None, options: ReadOptions) -> ReleaseView:
+    """Read columns of a file or frame, raw or published by somebody; the hierarchies of a policy say what labels cover.
 
     Without a policy a label is a value, and ``*`` covers all values.
     """
     names = outside_column_names(path, options)
-    check_column_names(columns, names, path.name)
+    policy = policy and policy.for_table(names, whole=False)
+    check_column_names(columns, names, describe_source(path))
     pseudonym = policy.individual.name if policy and policy.individual and policy.individual.name in names else None
     table = read_outside_table(path, list(dict.fromkeys([*columns, *([pseudonym] if pseudonym else [])])), options)
     coded = {name: encode_column(table, name) for name in columns}
@@ -236,9 +243,12 @@ def view_file(path: Path, columns: Sequence[str], policy: Policy | None, options
             entries.append({**_role_entry(name, policy), **entry_from_policy(policy, name, coded[name].texts)})
         else:
             entries.append(_role_entry(name, policy))
-    manifest = ReleaseManifest(path.parent, "file", (path.name,), None, tuple(entries), "")
+    is_file = isinstance(path, Path)
+    folder, files = (path.parent, (path.name,)) if is_file else (Path(), ())  # a frame is in no folder
+    manifest = ReleaseManifest(folder, "file", files, None, tuple(entries), "")
     individual = encode_column(table, pseudonym) if pseudonym else None
-    return ReleaseView(str(path), manifest, None, coded, individual=individual)
+    title = str(path) if is_file else describe_source(path)
+    return ReleaseView(title, manifest, None, coded, individual=individual)
 
 
 def view_recoding(encoded: EncodedTable, recoding: Recoding, policy: Policy) -> ReleaseView:

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
     """The private account before the verifier has spoken: all that it needs besides the manifest."""
     policy, encoded, linked = publication.policy, publication.encoded, publication.linked_releases
-    needs, costs = needs_of(encoded, policy), ground_distances(policy)
+    needs, costs = needs_of(encoded.domains, policy), ground_distances(policy)
     content: dict[str, Any] = {
         "sfumato": __version__,
         "written": datetime.now(tz=UTC).isoformat(timespec="seconds"),
         "policy": policy.document,
         "folder": str(policy.folder.resolve()),
-        "input": {"sha256": publication.input_digest, "rows": encoded.rows},
+        "input": {"sha256": publication.input_digest, "rows": publication.input_rows},
         "seed": policy.search.seed,
         "randomness": "operating system" if policy.search.seed is None else "seed: for tests and papers only",
         "suppressed": {
@@ -42,22 +42,31 @@ def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
         "needs": {name: column.as_json() for name, column in needs.items()},
         "costs": {name: [[a, b, cost] for (a, b), cost in pairs.items()] for name, pairs in costs.items()},
     }
+    if policy.matched:
+        content["patterns"] = {pattern: list(columns) for pattern, columns in policy.matched.items()}
     if linked is not None and linked.earlier:
         content["previous"] = [
             {"name": earlier.name, "path": str(earlier.path.resolve())} for earlier in linked.earlier
         ]
+    if (extension := publication.extension) is not None:
+        content["extends"] = {
+            "folders": [str(release.public.resolve()) for release in extension.releases if release.public is not None],
+            "needs": {name: column.as_json() for name, column in needs_of(extension.domains, policy).items()},
+            "left_out": extension.left_out.as_json(),
+            "failing_alone": extension.failing_alone,
+            "same_people": None if extension.same_people is None else dict(extension.same_people),
+        }
     return content
 
 
 def audit_findings(
-    assessment: Assessment, verdict: Verdict, attacks: "Attacks", warnings: list[str], seconds: dict[str, float]
+    assessment: Assessment, verdict: Verdict, attacks: "Attacks", seconds: dict[str, float]
 ) -> dict[str, Any]:
-    """What the audit says besides, once all is measured: findings, risk, attacks, warnings and seconds."""
+    """What the audit says besides, once all is measured: findings, risk, attacks and seconds."""
     content: dict[str, Any] = {
         "privacy": [finding.as_json() for finding in verdict.privacy],
         "risk": assessment.risk.as_json(),
         "seconds": dict(seconds),
-        "warnings": warnings,
         "attacks": attacks.as_json(),
     }
     if assessment.persons:

@@ -17,7 +17,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,12 +30,12 @@ _RENAME_EXCHANGE = 2
 _AT_FDCWD = -100
 _NO_EXCHANGE = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 
-_TABLE = re.compile(r"(table|nss|ss|ss-[^/]*|synthetic)\.(csv|parquet)")
+_TABLE = re.compile(r"(table|nss|ss|ss-[^/]*|synthetic)\.(csv|csv\.gz|parquet)")
 """How tables are called; the manifest says which of them there are."""
 
 _WRITTEN_FILES = {
     "public": frozenset({MANIFEST, f"{MANIFEST}.sig", "summary.html"}),
-    "private": frozenset({AUDIT, "report.html"}),
+    "private": frozenset({AUDIT, "report.html", "recoding.json"}),
 }
 """What a release holds besides its tables, by part: ``--force`` removes nothing of another name."""
 
@@ -45,7 +45,7 @@ class Stage:
     """A hidden folder that becomes the `target` when it is complete.
 
     `device` and `inode` are those of the folder, which it keeps under its new name. `mishaps` are what went wrong after
-    it had appeared, a sentence each.
+    it had appeared, a sentence each. `last_steps` are done when it has appeared: where one fails, it is taken back.
     """
 
     path: Path
@@ -53,6 +53,7 @@ class Stage:
     device: int
     inode: int
     mishaps: list[str] = field(default_factory=list)
+    last_steps: list[Callable[[], None]] = field(default_factory=list)
 
     @property
     def is_out(self) -> bool:
@@ -78,6 +79,7 @@ def staged(target: Path, *, force: bool = False) -> Iterator[Stage]:
             with _stage(target) as stage:
                 yield stage
                 _appear(stage, force=force)
+                _finish(stage)
     except OSError as error:
         raise MemoryError if is_lack_of_memory(error) else _cannot_write(error, target) from None
 
@@ -238,6 +240,20 @@ def _appear(stage: Stage, *, force: bool) -> None:
             f"its disk does not confirm that it keeps it ({error.strerror or type(error).__name__}): see to the disk, "
             f"and look whether {stage.target} is there and whole after the next start of the machine"
         )
+
+
+def _finish(stage: Stage) -> None:
+    """Do what belongs to the release besides its folder; where that fails, what was there before is there again."""
+    try:
+        for step in stage.last_steps:
+            step()
+    except BaseException:
+        if stage.is_out:
+            if os.path.lexists(stage.path):  # the old release, in exchange
+                _exchange(stage.path, stage.target)
+            else:
+                stage.target.rename(stage.path)
+        raise
 
 
 def flush_to_disk(path: Path) -> None:

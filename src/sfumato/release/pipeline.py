@@ -13,6 +13,8 @@ from sfumato.core.randomness import Randomness
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import PolicyError
 from sfumato.policy import Policy, load
+from sfumato.policy.database_url import TablePlace, find_place
+from sfumato.publish.numeric_columns import add_numeric_columns
 from sfumato.publish.pseudonyms import check_person_names, read_key
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import RandomDraws, publish_tables, table_layout
@@ -20,8 +22,9 @@ from sfumato.recode import Recoding, recode
 from sfumato.release.release import Release
 from sfumato.release.timing import timed
 from sfumato.release.verification import verify_publication
+from sfumato.settled_policy import settle_columns, settle_functions
 from sfumato.split import anatomy, lossy_join
-from sfumato.table import Table, find_repeated_identifiers, from_frame, read_table
+from sfumato.table import Table, find_repeated_identifiers, table_from
 from sfumato.table.files import file_digest
 
 if TYPE_CHECKING:
@@ -35,9 +38,9 @@ def anonymize(
 ) -> Release:
     """Make a release of a table under a policy.
 
-    `data` is a pandas or polars frame, an Arrow table, a DuckDB relation, a path, or ``None`` for the policy's
-    own source. Raises `Infeasible` where no release can meet the policy, an `InputError` where something is wrong
-    with the table, the policy or a hierarchy; returns nothing that the verifier has not passed.
+    `data` is a pandas or polars frame, an Arrow table, a DuckDB relation, a path, the URL of a database, or ``None``
+    for the policy's own source. Raises `Infeasible` where no release can meet the policy, an `InputError` where
+    something is wrong with the table, the policy or a hierarchy; returns nothing that the verifier has not passed.
     """
     publication = publish(data, policy, progress=progress)
     return Release(publication, verify_publication(publication))
@@ -66,14 +69,17 @@ def publish(
     `data` may be a `Table`, too, and `encoded` the same encoded under this policy: for those who make many releases.
     """
     rules = load(policy)
-    path = _data_path(data, rules)
+    place = _data_place(data, rules)
+    path = place if isinstance(place, Path) else None
+    rules = settle_columns(rules, data if place is None else place)
     key = read_key(rules, path)  # first of all, so that a bad one costs nobody a search
     seconds: dict[str, float] = {}
     # identifiers are counted, rows are shuffled and the input is hashed by the way: they need no lock of Python's
     with ThreadPoolExecutor(2) as pool:
         with timed(seconds, "read"):
-            table = _read(data, path, rules)
+            table = _read(data, place, rules)
             digest = pool.submit(file_digest, table.path) if table.path else None
+            rules = settle_functions(rules, table)
             repeated = pool.submit(find_repeated_identifiers, table, rules)
             encoded = encode(table, rules) if encoded is None else encoded
             check_person_names(rules, encoded.individual)
@@ -84,6 +90,7 @@ def publish(
             recoding = _recode(encoded, rules, linked, progress)
     with timed(seconds, "recode"):
         tables = publish_tables(table, encoded, recoding, rules, draws.result())
+        tables = {name: add_numeric_columns(one, rules) for name, one in tables.items()}
     return Publication(
         rules,
         table,
@@ -97,21 +104,17 @@ def publish(
     )
 
 
-def _data_path(data: Any, policy: Policy) -> Path | None:
-    """The file that the rows come from; none where the caller hands them in."""
+def _data_place(data: Any, policy: Policy) -> TablePlace | None:
+    """The file or the database that the rows come from; none where the caller hands them in."""
     if data is None:
-        return policy.source.path
-    return Path(data) if isinstance(data, str | Path) else None
+        return policy.source.place
+    return find_place(data) if isinstance(data, str | Path) else None
 
 
-def _read(data: Any, path: Path | None, policy: Policy) -> Table:
-    if isinstance(data, Table):
-        return data
-    if path is not None:
-        return read_table(path, policy)
-    if data is None:
+def _read(data: Any, place: TablePlace | None, policy: Policy) -> Table:
+    if data is None and place is None:
         raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
-    return from_frame(data, policy)
+    return table_from(data if place is None else place, policy)
 
 
 def _link(encoded: EncodedTable, policy: Policy) -> "LinkedReleases":

@@ -6,8 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.encode import EncodedTable
-from sfumato.errors import InputError
-from sfumato.policy import Policy
+from sfumato.errors import InputError, listing, quote
+from sfumato.hierarchy import Intervals, Ranges
+from sfumato.page.display import Display, FigureTable, Shown
+from sfumato.page.wording import chance, keys, percent, plural
+from sfumato.policy import Policy, Role
+from sfumato.publish.extension import LeftOut
+from sfumato.publish.numeric_columns import label_intervals
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable, table_layout
 from sfumato.publish.signing_key import SigningKey, choose_signing_key
@@ -28,14 +33,14 @@ if TYPE_CHECKING:
     from sfumato.report.report_figures import ReportFigures
 
 
-class Release:
+class Release(Shown):
     """What is published of a table, and the account of it.
 
     `table`, or `nss` and `ss` where the form is of two tables, are of the kind that came in. Nobody gets to see them
     before the verifier has passed them: it looks at the tables in memory when they are first asked for, unless it has
     spoken already, and at the files when a release is saved. `publication` holds the published tables with the table,
     policy and recoding that they came from; `seconds` says how long each step took. `mishaps` are what went wrong after
-    its folder had appeared, a sentence each: none of it takes the release back.
+    its folder had appeared, a sentence each: none of it takes the release back. `folder` is where it was saved last.
     """
 
     def __init__(self, publication: Publication, verdict: Verdict | None = None) -> None:
@@ -43,6 +48,7 @@ class Release:
         self.assessment = Assessment(publication)
         self.seconds = dict(publication.seconds)
         self.mishaps: list[str] = []
+        self.folder: Path | None = None
         self._stages: list[Stage] = []
         self._verdict = verdict
         self._attacks: Attacks | None = None
@@ -50,6 +56,21 @@ class Release:
     def __repr__(self) -> str:
         """In one line, and without a row: what is printed or logged may go anywhere."""
         return f"<Release of {self.rows:,} rows in {len(self.recoding.classes):,} classes by {self.recoding.algorithm}>"
+
+    def display(self) -> Display:
+        """Show what was promised, what holds and what it cost: figures, and no row."""
+        findings = [
+            (one["model"], keys(one["required"]), keys(one["achieved"]), "yes" if one["satisfied"] else "no")
+            for one in self.privacy
+        ]
+        costs = [(name, percent(part.ncp), f"{part.labels:,}") for name, part in self.utility.attributes.items()]
+        title = f"release of {self.rows:,} rows in {len(self.recoding.classes):,} classes by {self.recoding.algorithm}"
+        tables = [
+            FigureTable(("promise", "asked", "holds", "met"), findings),
+            FigureTable(("column", "lost (NCP)", "labels"), [*costs, ("in total", percent(self.utility.ncp), "")]),
+        ]
+        dropped = [f"{plural(self.suppressed, 'row is', 'rows are')} not published"] if self.suppressed else []
+        return Display(title, tables, [*dropped, f"highest chance of a row being found: {chance(self.risk.highest)}"])
 
     @cached_property
     def table(self) -> Any:
@@ -68,6 +89,22 @@ class Release:
             return self._native("ss")
         layout = table_layout(self.policy, self.source.arrow.column_names)
         return {names[0]: self._native(file) for file, names in layout.items() if file != "nss"}
+
+    def intervals(self, column: str) -> Any:
+        """The ranges of a column of numbers as a pandas Series of `pandas.Interval`, in the order of `table`.
+
+        Ends that are open are infinite, and a missing value is missing. Other columns than quasi-identifiers with
+        intervals or ranges have none.
+        """
+        rules = self.policy.columns.get(column)
+        if rules is None or rules.role is not Role.QUASI or not isinstance(rules.hierarchy, Intervals | Ranges):
+            numbers = [one.name for one in self.policy.quasi if isinstance(one.hierarchy, Intervals | Ranges)]
+            has = f"it has them of {listing(numbers)}" if numbers else "it has none of any column"
+            raise InputError(f"the release has no ranges of numbers of {quote(column)}; {has}")
+        if self.policy.publish.split:
+            raise InputError("a release of two tables has numbers as they are, and no ranges")
+        self._verify()
+        return label_intervals(self.tables["table"], column, whole=rules.hierarchy.is_whole)
 
     @property
     def verdict(self) -> Verdict:
@@ -143,6 +180,12 @@ class Release:
         return self.publication.suppressed
 
     @property
+    def left_out(self) -> LeftOut:
+        """Further rows that are not published, by reason; none where the release adds rows to no other."""
+        extension = self.publication.extension
+        return LeftOut() if extension is None else extension.left_out
+
+    @property
     def levels(self) -> Mapping[str, int] | None:
         """The level of each quasi-identifier, where the algorithm is a full-domain one."""
         return self.recoding.levels
@@ -201,6 +244,9 @@ class Release:
         wrong once it has appeared is not raised: it is added to `mishaps`. `sign` is a private key, or its file, to
         sign it with, in place of the policy's ``[publish] sign``.
         """
+        extension = self.publication.extension
+        if extension is not None and any(release.public is None for release in extension.releases):
+            raise InputError("the release that it adds rows to has no folder yet; save that, and apply it again")
         target, key = Path(folder), choose_signing_key(self.policy, sign)
         self._stages = []
 
@@ -213,4 +259,5 @@ class Release:
             self.assessment, target, self.seconds, force=force, before=look_at, key=key
         )
         self.mishaps += [f"the release is out, but {mishap}" for stage in self._stages for mishap in stage.mishaps]
+        self.folder = target
         return target

@@ -1,9 +1,12 @@
 """The gate: what the verifier is told besides the files, and that nothing goes on which it does not pass."""
 
-from sfumato.encode import EncodedTable
+from collections.abc import Mapping
+
+from sfumato.core.classes import SensitiveDomain
 from sfumato.errors import NotVerified
 from sfumato.models import TCloseness
 from sfumato.policy import Policy
+from sfumato.publish.numeric_columns import plan_numeric_columns
 from sfumato.publish.promise import (
     describe_earlier_releases,
     ground_distances,
@@ -17,7 +20,10 @@ from sfumato.verifier import (
     PriorRelease,
     Promise,
     RequestedPromise,
+    StatedBound,
+    StatedExtension,
     Verdict,
+    verify_extension,
     verify_table,
     verify_tables,
 )
@@ -29,8 +35,13 @@ def verify_publication(publication: Publication) -> Verdict:
     Raises:
         NotVerified: it does not pass them.
     """
-    promise = promise_of(publication)
+    promise, extension = promise_of(publication), publication.extension
     first, *others = (table.arrow for table in publication.tables.values())
+    if extension is not None:
+        needs = needs_of(extension.domains, publication.policy)
+        tables = [release.table if release.public is None else release.public for release in extension.releases]
+        stated = StatedExtension(extension.promise == "together", (), needs)
+        return require_passed(verify_extension(first, promise, stated, tables))
     if not others:
         return require_passed(verify_table(first, promise))
     return require_passed(verify_tables(first, others, promise, class_id_column(publication.policy)))
@@ -55,19 +66,22 @@ def promise_of(publication: Publication) -> Promise:
         tuple(encoded.sensitive),
         encoded.individual.name if encoded.individual else None,
         tuple(state_requirements(policy)),
-        needs_of(encoded, policy),
+        needs_of(encoded.domains, policy),
         ground_distances(policy),
         previous=tuple(PriorRelease.from_json(entry, path) for entry, path in zip(entries, paths, strict=True)),
         taxonomies=published_taxonomies(linked, publication.recoding),
+        bounds=tuple(
+            StatedBound(column.name, column.of, column.bound, column.whole) for column in plan_numeric_columns(policy)
+        ),
     )
 
 
-def needs_of(encoded: EncodedTable, policy: Policy) -> dict[str, InputDistribution]:
+def needs_of(domains: Mapping[str, SensitiveDomain], policy: Policy) -> dict[str, InputDistribution]:
     """What the verifier needs to know of the columns that t-closeness compares with the whole table."""
     needs = {}
     for model in policy.privacy:
         if isinstance(model, TCloseness):
-            domain = encoded.domains[model.column]
+            domain = domains[model.column]
             needs[model.column] = InputDistribution(
                 domain.values,
                 tuple(domain.totals.tolist()),

@@ -5,11 +5,16 @@ They are for the data holder alone, and name columns and numbers but never a val
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from sfumato.core.sampling_weights import count_rare_weights, read_weights
+from sfumato.errors import quote
+from sfumato.models.model import count_distinct_values
 from sfumato.page.wording import ratio
 from sfumato.publish.pseudonyms import key_warnings
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import togetherness_warning
-from sfumato.risk import PersonRisk, required_k
+from sfumato.risk import DEFAULT_K, PersonRisk, required_k
 
 _COUNT_PERSONS = frozenset(
     {
@@ -26,12 +31,16 @@ _COUNT_PERSONS = frozenset(
 def release_warnings(publication: Publication, persons: PersonRisk | None) -> list[str]:
     """All warnings; each is said once. `persons` is the risk by person, where a column names persons."""
     return [
+        *publication.source.warnings,
         *_two_tables(publication),
         *_repeated_identifiers(publication),
         *(() if persons is None else _several_rows(publication, persons)),
         *key_warnings(publication.policy),
         *_nothing_required(publication),
+        *_unlimited_columns(publication),
+        *_rare_weights(publication),
         *_earlier_releases(publication),
+        *_further_rows(publication),
         *_seed(publication),
     ]
 
@@ -49,7 +58,10 @@ def _two_tables(publication: Publication) -> Iterator[str]:
 def _repeated_identifiers(publication: Publication) -> Iterator[str]:
     """Identifiers that repeat, where no column is said to name persons."""
     if publication.repeated_identifiers:
-        repeated = ", ".join(f"'{name}' (rpi {ratio(rpi)})" for name, rpi in publication.repeated_identifiers.items())
+        repeated = ", ".join(
+            f"{quote(name)} ({ratio(rows)} rows for each value on average)"
+            for name, rows in publication.repeated_identifiers.items()
+        )
         yield (
             f"several rows have the same value in identifiers: {repeated}; rows are counted as if each were another "
             'person\'s, and where such a column names persons, role = "individual" counts persons'
@@ -110,6 +122,84 @@ def _nothing_required(publication: Publication) -> Iterator[str]:
         )
 
 
+_MOST_UNLIMITED = 8
+"""So many sensitive columns without a requirement are named, those with the most certain rows first."""
+
+
+def _unlimited_columns(publication: Publication) -> Iterator[str]:
+    """Sensitive columns that no requirement looks at, with the rows whose value their class tells for certain."""
+    certain = count_certain_rows(publication)
+    if not certain:
+        return
+    way = "ask for distinct-l-diversity, alpha-deassociation or t-closeness of it, or leave it out as an identifier"
+    if len(certain) == 1:
+        ((name, rows),) = certain.items()
+        told = "no class has one value alone, but nothing keeps it so"
+        if rows:
+            stand = f"{rows:,} of {publication.rows:,} published rows {'stands' if rows == 1 else 'stand'}"
+            told = f"{stand} in classes of one value, and whoever finds such a class knows it for certain"
+        yield f"no requirement looks at the sensitive column {quote(name)}: {told}; {way}"
+        return
+    worst = sorted(certain.items(), key=lambda item: -item[1])
+    named = ", ".join(f"{quote(name)} ({rows:,})" for name, rows in worst[:_MOST_UNLIMITED])
+    left = len(worst) - _MOST_UNLIMITED
+    yield (
+        f"no requirement looks at {len(certain)} sensitive columns: {named}{f' and {left} more' if left > 0 else ''}; "
+        f"in brackets are the rows, of {publication.rows:,}, that stand in classes of one value of the column, so that "
+        f"whoever finds such a class knows it for certain; for each, {way}"
+    )
+
+
+def count_certain_rows(publication: Publication) -> dict[str, int]:
+    """Count, for each sensitive column that no requirement looks at, the published rows in classes of one value."""
+    policy = publication.policy
+    looked_at = {name for model in policy.privacy for name in model.looks_at}
+    looked_at |= {name for model in policy.linkage for name in model.y}
+    unlimited = [column.name for column in policy.sensitive if column.name not in looked_at]
+    if not unlimited:
+        return {}
+    from sfumato.attack.sensitive_columns import sensitive_columns_from_recoding  # noqa: PLC0415 - where there are any
+
+    told = sensitive_columns_from_recoding(publication.encoded, publication.recoding, policy)
+    certain = {}
+    for name in unlimited:
+        bag, sizes = told[name].bag, told[name].sizes
+        certain[name] = int(sizes[count_distinct_values(bag, len(sizes)) == 1].sum())
+    return certain
+
+
+def _rare_weights(publication: Publication) -> Iterator[str]:
+    """Sampling weights that few published rows have: they tell how somebody was drawn, and tie releases together."""
+    column = publication.policy.sampling_weight
+    if column is None:
+        return
+    fewest = required_k(publication.policy.privacy) or DEFAULT_K
+    weights = read_weights(publication.encoded.plain[column.name], column.name)
+    rows = slice(None) if publication.recoding.published is None else publication.recoding.published
+    rare = count_rare_weights(weights[rows], fewest)
+    if not rare:
+        return
+    steps = (step * 10.0**power for power in range(-3, 10) for step in (1, 2, 5))
+    coarse = (step for step in steps if step > (column.round or 0) and not _are_rare(publication, step, fewest))
+    way = "publish it rounded more coarsely, or not at all"
+    if (step := next(coarse, None)) is not None:
+        way = f"round = {step:g} would leave none"
+    yield (
+        f"the sampling weight {quote(column.name)} is one that fewer than {fewest:,} rows have in {rare:,} of "
+        f"{publication.rows:,} published rows: who knows how people were drawn, or has another release with the same "
+        f"weights, picks them out by it; {way}"
+    )
+
+
+def _are_rare(publication: Publication, step: float, fewest: int) -> bool:
+    """Whether some published row would have a rare weight if they were rounded to this step."""
+    weights = publication.encoded.weights
+    assert weights is not None  # noqa: S101 - whoever calls has such a column; this tells the type checker
+    rows = slice(None) if publication.recoding.published is None else publication.recoding.published
+    rounded = np.maximum(np.round(weights[rows] / step), weights[rows] > 0)
+    return count_rare_weights(rounded, fewest) > 0
+
+
 def _earlier_releases(publication: Publication) -> Iterator[str]:
     """How well the table matches earlier releases."""
     linked, rows, unmatched = publication.linked_releases, publication.encoded.rows, publication.recoding.unmatched
@@ -134,6 +224,37 @@ def _earlier_releases(publication: Publication) -> Iterator[str]:
         yield (
             f"{unmatched:,} of {rows:,} rows match no record of {', '.join(linked.names)}: they are not about the same "
             "people, as the (X, Y)-requirements assume, and no promise on the join covers these rows"
+        )
+
+
+def _further_rows(publication: Publication) -> Iterator[str]:
+    """What is taken for granted of rows that are added to releases, and what is not promised of them."""
+    extension = publication.extension
+    if extension is None:
+        return
+    several = "the release that they are added to"
+    if len(extension.releases) > 1:
+        several = f"the {len(extension.releases):,} releases that they are added to"
+    measured = "of somebody who is in both, sfumato attack intersect measures what the tables tell together"
+    if extension.same_people is None:
+        yield f"the rows are taken to be about other people than {several}, and that could not be checked: {measured}"
+    for name, rows in (extension.same_people or {}).items():
+        if rows:
+            yield (
+                f"{rows:,} of {publication.input_rows:,} rows have a value of '{name}' that stands in a table before, "
+                f"and the rows are taken to be about other people than {several}: {measured}; leave those rows out, or "
+                "publish them by sfumato anonymize with a ledger"
+            )
+    if extension.promise == "together" and extension.failing_alone:
+        yield (
+            f"{extension.failing_alone:,} of {publication.rows:,} rows are in classes that keep the promise together "
+            "with the rows before, and not by themselves: whoever knows that a person is among the new rows may learn "
+            'more than is promised; [apply] promise = "alone" rules that out'
+        )
+    if rows := extension.left_out.rows:
+        yield (
+            f"{rows:,} of {publication.input_rows:,} rows were dropped: {'; '.join(extension.left_out.sentences())}; "
+            "what is published is no fair sample of what came in"
         )
 
 

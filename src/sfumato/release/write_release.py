@@ -1,23 +1,27 @@
 """Write a release: tables and accounts into a hidden folder, the verdict on the files, the reports; then it appears."""
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.policy import Policy
 from sfumato.publish import manifest
+from sfumato.publish.database_tables import pending_tables
 from sfumato.publish.pseudonyms import check_key_apart
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable
 from sfumato.publish.signing_key import SIGNATURE_FILE, SigningKey, check_signing_key_apart
 from sfumato.reading.release_reader import MANIFEST
+from sfumato.recode.saved_recoding import RECODING_FILE, SavedRecoding
 from sfumato.release.audit import audit_findings, draft_audit
 from sfumato.release.folder import Stage, flush_to_disk, staged
 from sfumato.release.timing import timed
-from sfumato.release.verification import require_passed
+from sfumato.release.verification import require_passed, verify_publication
 from sfumato.release.warnings import release_warnings
 from sfumato.report.assessment import Assessment
 from sfumato.table.files import file_digest
@@ -47,12 +51,12 @@ def write_release(
 
     Raises:
         NotVerified: the verifier does not pass what was written.
-        OutputError: the folder exists, or cannot be written.
+        OutputError: the folder, or a table in the policy's database, exists or cannot be written.
     """
     publication = assessment.publication
     check_key_apart(publication.policy, target)
     check_signing_key_apart(key, publication.policy, target, publication.source.path)
-    with staged(target, force=force) as hidden, ThreadPoolExecutor(2) as pool:
+    with ExitStack() as databases, staged(target, force=force) as hidden, ThreadPoolExecutor(2) as pool:
         stage = hidden.path
         # attacks are tried and figures worked out by the way: writing and verifying leave a processor idle
         measuring = pool.submit(_attacks_and_figures, assessment)
@@ -68,16 +72,19 @@ def write_release(
             flushing = [pool.submit(flush_to_disk, file.path) for file in files.values()]
             account = manifest.draft_manifest(publication, files)
             record = draft_audit(publication, assessment.utility)
+            if not publication.split:  # the labels of two tables are the values themselves
+                record["recoding"] = _write_recoding(publication, private / RECODING_FILE)
             write_json(public / MANIFEST, account)
             write_json(private / "audit.json", record)
         with timed(seconds, "verify"):
             verdict = require_passed(verify(stage))
         with timed(seconds, "write"):
             attacks = replace(measuring.result()[0], intersect=_intersect(publication, stage))
-            page = pool.submit(_private_page, assessment, verdict, attacks)
+            warnings = release_warnings(publication, assessment.persons)
+            page = pool.submit(_private_page, assessment, verdict, attacks, warnings)
             if key is not None:
                 account["signed_by"] = key.fingerprint
-            _write_accounts(assessment, stage, verdict, attacks, seconds, account, record)
+            _write_accounts(assessment, stage, verdict, attacks, seconds, account, record | {"warnings": warnings})
             if key is not None:
                 (public / SIGNATURE_FILE).write_bytes(key.sign((public / MANIFEST).read_bytes()))
             (private / "report.html").write_text(page.result(), encoding="utf-8")
@@ -87,6 +94,13 @@ def write_release(
         verdict = require_passed(verify_accounts(stage, verdict, key=trusted))
         for flushed in flushing:
             flushed.result()
+        if publication.policy.publish.to is not None:
+            with timed(seconds, "write"):
+                commit = databases.enter_context(
+                    pending_tables(publication.policy.publish.to, publication.tables, force=force)
+                )
+                verify_publication(publication)  # which is what the database holds, cell by cell
+                hidden.last_steps.append(commit)
         before(hidden)
     return verdict, attacks
 
@@ -100,8 +114,19 @@ def write_table(table: PublishedTable, path: Path, policy: Policy) -> manifest.W
         return manifest.WrittenTable(path, file_digest(path))
     from sfumato.publish.csv_writer import write_csv  # noqa: PLC0415 - only for CSV
 
-    digest = write_csv(table, path := path.with_name(f"{path.name}.csv"), null=manifest.written_null(policy))
+    path = path.with_name(f"{path.name}.{policy.publish.format}")
+    digest = write_csv(table, path, null=manifest.written_null(policy))
     return manifest.WrittenTable(path, digest)
+
+
+def _write_recoding(publication: Publication, path: Path) -> dict[str, str]:
+    """Save the recoding for further rows; the audit gets its hash."""
+    if publication.extension is not None:  # further rows after these may be of any class that is published
+        saved = publication.extension.recoding
+    else:
+        saved = SavedRecoding.from_recoding(publication.encoded, publication.recoding, publication.policy)
+    path.write_bytes(text := saved.as_text())
+    return {"file": path.name, "sha256": hashlib.sha256(text).hexdigest()}
 
 
 def _attacks_and_figures(assessment: Assessment) -> "tuple[Attacks, ReportFigures]":
@@ -115,10 +140,10 @@ def _intersect(publication: Publication, stage: Path) -> "tuple[AttackResult, ..
     return intersect_with_earlier(publication, stage)
 
 
-def _private_page(assessment: Assessment, verdict: Verdict, attacks: "Attacks") -> str:
+def _private_page(assessment: Assessment, verdict: Verdict, attacks: "Attacks", warnings: list[str]) -> str:
     from sfumato.report.private_report import private_report  # noqa: PLC0415 - not before a release is written
 
-    return private_report(assessment, verdict, attacks)
+    return private_report(assessment, verdict, attacks, warnings)
 
 
 def _write_accounts(  # noqa: PLR0913, PLR0917 - all that is known of a release comes together here
@@ -137,11 +162,14 @@ def _write_accounts(  # noqa: PLR0913, PLR0917 - all that is known of a release 
     """
     publication, public, private = assessment.publication, stage / "public", stage / "private"
     findings = [finding.as_json() for finding in verdict.privacy]
-    account["privacy"] = manifest.public_findings(findings, publication.recoding)
+    account["privacy"] = manifest.public_findings(findings, publication)
+    if (together := verdict.together) is not None:
+        stated = [finding.as_json() for finding in together.privacy]
+        figures = {"rows": together.rows, "classes": together.classes}
+        account["extends"] |= figures | {"privacy": manifest.public_findings(stated, publication)}
     account["summary"] = _write_summary(publication, public / SUMMARY, account)
     write_json(public / MANIFEST, account)
-    warnings = release_warnings(publication, assessment.persons)
-    record = record | audit_findings(assessment, verdict, attacks, warnings, seconds)
+    record = record | audit_findings(assessment, verdict, attacks, seconds)
     write_json(private / "audit.json", record | {"manifest_sha256": file_digest(public / MANIFEST)})
 
 

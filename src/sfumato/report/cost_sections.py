@@ -67,6 +67,9 @@ def cost_section(assessment: Assessment) -> Markup:
         ("Average class size", "rows", f"{utility.average_class_size:,.1f}"),
         ("Suppressed cells", "show nothing; suppressed rows included", f"{utility.suppressed_cells:,}"),
     ]
+    if utility.weighted_ncp is not None:
+        weighted = ("The same by weight", "each row for the people it stands for", percent(utility.weighted_ncp))
+        totals.insert(1, weighted)
     total = table(
         ("", ""), [(join([title, tag("small", meaning)]), figure) for title, meaning, figure in totals], "totals"
     )

@@ -8,6 +8,7 @@ from sfumato.attack.minimality import MinimalityResult
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.page.html import Markup, join, name, names, paragraph, section, some_names, tag
 from sfumato.page.wording import amount, percent, plural, ratio
+from sfumato.publish.extension import Extension
 from sfumato.publish.manifest import find_chosen_labels
 from sfumato.publish.pseudonyms import KEYED_WARNING, is_keyed
 from sfumato.publish.publication import Publication
@@ -18,6 +19,7 @@ from sfumato.report.threats import (
     APART,
     DOWNCODING,
     DRAWN,
+    DRAWN_BY_WEIGHT,
     EXACT,
     HOMOGENEOUS,
     KNOWLEDGE,
@@ -42,6 +44,11 @@ NO_OTHER_RELEASES = (
     "itself, can expose people together: compare before you publish a second one, or keep a ledger."
 )
 
+FURTHER_PEOPLE = (
+    "They are taken to be about other people: of somebody who is in several of the tables, what their classes have in "
+    "common is told. Other releases were looked at only as far as requirements on a join name them."
+)
+
 
 def limits_section(assessment: Assessment, minimality: MinimalityResult) -> Markup:
     """A list of threats that remain; `minimality` is what one who knows the algorithm was found to learn."""
@@ -57,6 +64,8 @@ def _remaining_threats(assessment: Assessment, minimality: MinimalityResult) -> 
     if plain:
         published = "Published as they are, and counted by no figure of risk here: "
         yield "Plain columns", join([published, some_names(plain), ".", APART])
+    if policy.sampling_weight is not None:
+        yield "Sampling weights", join([name(policy.sampling_weight.name), DRAWN_BY_WEIGHT])
     limited = {column for model in policy.privacy for column in model.looks_at}
     unlimited = [column.name for column in policy.sensitive if column.name not in limited]
     if unlimited:
@@ -83,12 +92,27 @@ def _remaining_threats(assessment: Assessment, minimality: MinimalityResult) -> 
 def _other_releases(publication: Publication) -> str:
     """Which other releases were looked at, and that others were not."""
     linked = publication.linked_releases
+    if publication.extension is not None:
+        return f"{_extended_releases(publication.extension)} {FURTHER_PEOPLE}"
     if linked is None or not linked.earlier:
         return NO_OTHER_RELEASES
     return (
         f"Taken into account, as far as the (X, Y)-requirements go: {', '.join(linked.names)}. Records are matched by "
         "the columns that the tables share and by the rules of the policy; an adversary who can match them better, or "
         "who has other releases about the same people, was not looked at."
+    )
+
+
+def _extended_releases(extension: Extension) -> str:
+    """Which releases the rows are added to, and what keeps the promise."""
+    added = f"The rows are added to {plural(len(extension.releases), 'release')} under the same labels."
+    if extension.promise == "alone":
+        return f"{added} The promise holds of them by themselves and of all rows together."
+    failing = plural(extension.failing_alone, "row is", "rows are")
+    return (
+        f"{added} The promise holds of all rows together, for somebody who does not know in which table a person is. "
+        f"{failing} in classes that do not keep it in this table by itself: whoever knows that a person is new may "
+        "learn more."
     )
 
 

@@ -4,12 +4,13 @@ It is for the data holder's eyes: it tells of rows that are not published. Secti
 steward asks.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sfumato._version import __version__
 from sfumato.attack.all_attacks import Attacks
 from sfumato.page.html import Markup, document, facts, join, name, note, paragraph, section, some_names, tag
-from sfumato.page.wording import amount, chance, keys, percent, plural
+from sfumato.page.wording import amount, chance, found_keys, keys, percent, plural
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import class_id_column
 from sfumato.report.assessment import Assessment
@@ -28,8 +29,8 @@ from sfumato.risk import ProsecutorRisk, measure_prosecutor_risk
 from sfumato.verifier import Verdict
 
 
-def private_report(assessment: Assessment, verdict: Verdict, attacks: Attacks) -> str:
-    """The page on a publication, with what the verifier and the attacks found."""
+def private_report(assessment: Assessment, verdict: Verdict, attacks: Attacks, warnings: Sequence[str] = ()) -> str:
+    """The page on a publication, with what the verifier and the attacks found, and what the command warned of."""
     publication, figures = assessment.publication, assessment.figures
     raw = raw_classes(publication.encoded)
     before, split = measure_prosecutor_risk(raw), publication.split
@@ -37,6 +38,7 @@ def private_report(assessment: Assessment, verdict: Verdict, attacks: Attacks) -
     return document(
         "Release report",
         _opening(assessment, verdict, before),
+        *([_warnings_section(warnings)] if warnings else []),
         _promise_section(assessment, verdict),
         _rows_section(publication),
         *([_tables_section(publication)] if split else []),
@@ -61,7 +63,7 @@ def private_report(assessment: Assessment, verdict: Verdict, attacks: Attacks) -
 def _opening(assessment: Assessment, verdict: Verdict, before: ProsecutorRisk) -> Markup:
     """Title, warnings and the figures a decision turns on."""
     publication = assessment.publication
-    source, seed = publication.policy.source.path, publication.policy.search.seed
+    source, seed = publication.policy.source.place, publication.policy.search.seed
     title = tag("h1", "Release report", *([tag("small", source.name)] if source else []))
     private = note(tag("strong", "Private."), " For the data holder only: it tells of rows that are not published.")
     alert: list[Markup] = []
@@ -87,6 +89,12 @@ def _opening(assessment: Assessment, verdict: Verdict, before: ProsecutorRisk) -
     ]
     items = [tag("li", tag("b", figure), tag("span", meaning)) for figure, meaning in figures]
     return tag("header", title, private, *alert, tag("ul", *items, class_="glance"))
+
+
+def _warnings_section(warnings: Sequence[str]) -> Markup:
+    """What the command warned of, as it said it."""
+    items = [tag("li", f"{sentence[:1].upper()}{sentence[1:]}.") for sentence in warnings]
+    return section("Before it leaves the house", tag("ul", *items, class_="limits"))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -122,7 +130,13 @@ def _promise_section(assessment: Assessment, verdict: Verdict) -> Markup:
     for finding in verdict.privacy:
         mark = tag("span", "✓ holds" if finding.satisfied else "✗ does not hold", class_="mark")
         threat = threats.get(finding.model, "")
-        lines = facts([("Threat", threat), ("Promised", keys(finding.required)), ("Found", keys(finding.achieved))])
+        lines = facts(
+            [
+                ("Threat", threat),
+                ("Promised", keys(finding.required)),
+                ("Found", found_keys(finding.model, finding.achieved)),
+            ]
+        )
         articles.append(tag("article", tag("h3", finding.model, " ", mark), lines))
     how = note(
         "Found by a second implementation, from what is published; it shares no code with the algorithm. ",

@@ -30,7 +30,7 @@ from sfumato.page.html import (
     table,
     tag,
 )
-from sfumato.page.wording import keys, percent, plural
+from sfumato.page.wording import found_keys, keys, percent, plural
 from sfumato.publish.published_column import PublishedColumn
 from sfumato.report.column_bins import (
     MISSING,
@@ -46,6 +46,7 @@ from sfumato.report.threats import (
     BESIDE,
     DOWNCODING,
     DRAWN,
+    DRAWN_BY_WEIGHT,
     EXACT,
     HOMOGENEOUS,
     KNOWLEDGE,
@@ -59,6 +60,8 @@ from sfumato.report.threats import (
 Manifest = Mapping[str, Any]
 Columns = Mapping[str, PublishedColumn | Any]
 
+TITLE = "About this release"
+_ABOUT = {"purpose": "Purpose", "contact": "Contact"}
 PUBLIC = "Made from manifest.json and the published tables alone; whoever has these files can work it out again."
 
 
@@ -66,7 +69,7 @@ def public_summary(manifest: Manifest, tables: Mapping[str, Columns]) -> str:
     """The page of a release with this manifest; `tables` are its columns, by the names of the files."""
     groups = _count_groups(manifest, tables)
     return document(
-        "About this release",
+        manifest.get("about", {}).get("title", TITLE),
         _opening(manifest, groups),
         _promise(manifest),
         _contents(manifest, groups),
@@ -112,7 +115,10 @@ def _columns_of_role(manifest: Manifest, role: str) -> list[str]:
 
 
 def _opening(manifest: Manifest, groups: _PublishedGroups) -> Markup:
-    title = tag("h1", "About this release", tag("small", f"Published {manifest['published']}"))
+    about = manifest.get("about", {})
+    by = f" by {about['publisher']}" if "publisher" in about else ""
+    title = tag("h1", about.get("title", TITLE), tag("small", f"Published {manifest['published']}{by}"))
+    told = [(word, about[key]) for key, word in _ABOUT.items() if key in about]
     kept = all(finding["satisfied"] for finding in manifest["privacy"])
     smallest = int(groups.classes.persons.min())
     fewest = plural(smallest, "row") if groups.people is None else plural(smallest, "person", "people")
@@ -123,7 +129,7 @@ def _opening(manifest: Manifest, groups: _PublishedGroups) -> Markup:
         (fewest, "in the smallest class"),
     ]
     items = [tag("li", tag("b", figure), tag("span", meaning)) for figure, meaning in figures]
-    return tag("header", title, note(PUBLIC), tag("ul", *items, class_="glance"))
+    return tag("header", title, *([facts(told)] if told else []), note(PUBLIC), tag("ul", *items, class_="glance"))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -144,10 +150,50 @@ def _promise(manifest: Manifest) -> Markup:
         lines: list[tuple[object, object]] = [
             ("Threat", _THREATS[finding["model"]]),
             ("Promised", keys(finding["required"])),
-            *([("Found", keys(finding["achieved"]))] if finding.get("achieved") else []),
+            *([("Found", found_keys(finding["model"], finding["achieved"]))] if finding.get("achieved") else []),
         ]
         articles.append(tag("article", tag("h3", finding["model"], " ", mark), facts(lines)))
-    return section("Promise and verdict", paragraph(manifest["protects"]), *articles, note(VERIFIED))
+    return section("Promise and verdict", paragraph(_whom_it_protects(manifest)), *articles, note(VERIFIED))
+
+
+ONE_TABLE = (
+    "Each published row shares its quasi-identifier values with the other rows of its class, and each class meets "
+    "every requirement below."
+)
+TWO_TABLES = (
+    "Each line of the first table has a person's quasi-identifiers as they were, and the number of a class; each line "
+    "of the other has sensitive values and the number of a class. Within a class nothing tells which lines belong "
+    "together, and each class meets every requirement below."
+)
+KNOWS = (
+    " The adversary is assumed to know that a person is in the table, and that person's quasi-identifiers. What is not "
+    "covered is listed at the end of this page."
+)
+OVERLAPPING = (
+    " Labels of one column are of different levels here and may overlap: a class is the rows that agree in all their "
+    "labels, letter by letter, and a person's values may fit the labels of several classes."
+)
+ONE_LABEL = (
+    " Labels of one column may be of different levels here, but never one above another: each value of the column has "
+    "exactly one label."
+)
+ON_THE_JOIN = (
+    "The requirements below are about the join of this table with earlier releases, which are named below: each value "
+    "on x is linked to as many values on y, or to none with more confidence, as they say. The adversary is assumed to "
+    "have all these tables, and to match records by the columns that they share. Nothing is promised of this table by "
+    "itself. What is not covered is listed at the end of this page."
+)
+
+
+def _whom_it_protects(manifest: Manifest) -> str:
+    """Say what is promised of this release, and against whom: what it has not is not spoken of."""
+    models = {rule["model"] for rule in manifest["promise"]}
+    labels = OVERLAPPING if "improved" in manifest else ONE_LABEL if manifest["algorithm"] == "tds" else ""
+    if "class_id" in manifest:
+        return TWO_TABLES + KNOWS
+    if models and models <= LINKAGE.keys():
+        return ON_THE_JOIN + labels
+    return ONE_TABLE + KNOWS + labels
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -170,6 +216,10 @@ def _contents(manifest: Manifest, groups: _PublishedGroups) -> Markup:
     ]
     if "previous" in manifest:
         lines.append(("Earlier", ", ".join(earlier["name"] for earlier in manifest["previous"])))
+    if "extends" in manifest:
+        extended = manifest["extends"]["releases"]
+        before = f"{plural(len(extended), 'release')} of {sum(one['rows'] for one in extended):,} rows"
+        lines.append(("Further rows", f"added to {before}, under the same labels"))
     remark = [paragraph(manifest["remark"])] if "remark" in manifest else []
     return section("What is published", facts(lines), *remark)
 
@@ -202,12 +252,12 @@ _Bars = list[tuple[str, int]]
 def _columns(manifest: Manifest, tables: Mapping[str, Columns]) -> Markup:
     """A part for each column, as many as a page can take: which labels or values are in how many rows."""
     published = {key: column for columns in tables.values() for key, column in columns.items()}
-    entries = manifest["columns"]
+    entries = [entry for entry in manifest["columns"] if entry["role"] != "bound"]  # the labels show as much
     parts = []
     for entry in entries[:MOST_SHOWN]:
         column, role = published[entry["name"]], entry["role"]
         bars = _rows_per_person(column) if role == "individual" else _bars(entry, column)
-        kind = "rows for each person" if role == "individual" else {"quasi": "quasi-identifier"}.get(role, role)
+        kind = "rows for each person" if role == "individual" else _ROLES.get(role, role)
         whole = sum(rows for _, rows in bars)
         full = max((rows for _, rows in bars), default=1)
         lines = [(label, percent(rows / whole), bar(rows / full)) for label, rows in bars]
@@ -268,6 +318,7 @@ def _rows_per_person(column: PublishedColumn) -> _Bars:
 # The data dictionary, and how labels are to be read
 
 MOST_LISTED = 200
+_ROLES = {"quasi": "quasi-identifier", "individual": "person (pseudonym)", "weight": "sampling weight"}
 _NAMED = 8
 
 TYPES = "Types are those of Apache Arrow; a CSV file holds all of them as text."
@@ -277,8 +328,9 @@ BROKEN = "[1.5, 2) is a number from 1.5 up to, but not with, 2; with ] the end i
 MASKED = "A star in place of a character stands for any character there: 43** is 4300 to 4399."
 DATED = "2024-03 is a day of that month, 2024 one of that year, 2020-2029 one of these ten years."
 SETS = "{Bern, Thun} is one of the values in braces."
+BOUNDS = {"low": "lowest number", "high": "highest number", "mid": "middle"}
 MEANS = "A number may be the mean of a class, and the value of no row."
-COVERED = "What a label of a hierarchy stands for is listed in manifest.json, under “covers” of its column."
+COVERED = "What a label of a hierarchy stands for is listed in manifest.json, with its column."
 
 
 def _data_dictionary(manifest: Manifest) -> Markup:
@@ -287,7 +339,9 @@ def _data_dictionary(manifest: Manifest) -> Markup:
     for entry in entries[:MOST_LISTED]:
         labels, role = _describe_labels(entry), entry["role"]
         title = join([name(entry["name"]), tag("small", labels)]) if labels else name(entry["name"])
-        kind = {"quasi": "quasi-identifier", "individual": "person (pseudonym)"}.get(role, role)
+        kind = _ROLES.get(role, role)
+        if role == "bound":
+            kind = join([BOUNDS[entry["bound"]], " of ", name(entry["of"])])
         lines.append((title, kind, entry["type"]))
     left = len(entries) - MOST_LISTED
     more = f" {plural(left, 'column')} more: see manifest.json." if left > 0 else ""
@@ -325,6 +379,10 @@ def _how_to_read(manifest: Manifest) -> Iterator[object]:
         if columns:
             yield join([some_names(columns, _NAMED), ": ", sentence])
     yield STAR
+    for entry in manifest["columns"]:
+        if entry["role"] == "weight":
+            rounded = f", rounded to {entry['round']:g}" if "round" in entry else ""
+            yield join([name(entry["name"]), f": how many people of the population a row stands for{rounded}."])
     if "csv" in manifest:
         null = manifest["csv"]["null"]
         yield f"A missing value is {'an empty cell' if not null else f'written as {null}'}; empty text has quotes."
@@ -342,6 +400,10 @@ OTHERS = (
     "Other releases about the same people may tell more together with this one than each by itself. None was taken "
     "into account."
 )
+SAME_KEY = (
+    " Pseudonyms are made under a key: in every release under the same key a person has the same one, so that such "
+    "releases can be joined person by person."
+)
 EARLIER = "Taken into account, as far as the requirements on their join go: {}. Others were not."
 
 
@@ -356,6 +418,9 @@ def _remaining_threats(manifest: Manifest) -> Iterator[tuple[str, object]]:
     plain = _columns_of_role(manifest, "plain")
     if plain:
         yield "Plain columns", join(["Published as they are: ", some_names(plain), ".", BESIDE if split else APART])
+    weights = _columns_of_role(manifest, "weight")
+    if weights:
+        yield "Sampling weights", join([names(weights), DRAWN_BY_WEIGHT])
     required = {
         column
         for rule in manifest["promise"]
@@ -368,7 +433,8 @@ def _remaining_threats(manifest: Manifest) -> Iterator[tuple[str, object]]:
             join(["No requirement limits ", some_names(unlimited), HOMOGENEOUS]),
         )
     if _columns_of_role(manifest, "individual"):
-        yield "Rows tied by a pseudonym", PEOPLE
+        keyed = any(entry.get("pseudonyms") == "keyed" for entry in manifest["columns"])
+        yield "Rows tied by a pseudonym", PEOPLE + (SAME_KEY if keyed else "")
     earlier = [release["name"] for release in manifest.get("previous", ())]
     yield "Other releases", EARLIER.format(", ".join(earlier)) if earlier else OTHERS
     yield "Knowing the algorithm", DRAWN if manifest["algorithm"] == "anatomy" else ALGORITHM + (EXACT if split else "")

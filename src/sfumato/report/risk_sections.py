@@ -4,11 +4,15 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sfumato.attack.all_attacks import Attacks
 from sfumato.attack.homogeneity import ClassMeasure, Disclosure, measure_disclosure
 from sfumato.attack.result import AttackResult
 from sfumato.attack.sensitive_columns import sensitive_columns_from_recoding
+from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.page.charts import bar
 from sfumato.page.html import Markup, html, join, name, note, paragraph, section, some_names, table, tag
 from sfumato.page.wording import amount, chance, percent, plural, value
@@ -16,7 +20,8 @@ from sfumato.publish.publication import Publication
 from sfumato.report.assessment import Assessment
 from sfumato.report.column_bins import bin_class_sizes, name_size_bins
 from sfumato.risk import DEFAULT_K, PersonRisk, ProsecutorRisk, measure_person_risk, required_k
-from sfumato.risk.adversaries import adversaries_of
+from sfumato.risk.adversaries import WEIGHTED, Adversaries, adversaries_of
+from sfumato.risk.measured_table import count_persons, sum_weights
 
 if TYPE_CHECKING:
     from sfumato.attack.definetti import DefinettiFigures, DefinettiResult
@@ -32,6 +37,10 @@ REGISTER = (
     "No register of the population is at hand, so the table is taken for the whole population: the worst that "
     "journalist and marketer can do. Where people of the register are not in the table they do worse; sfumato risk "
     "measures it with a population table or a sampling fraction."
+)
+BY_WEIGHTS = (
+    "Journalist and marketer look people up in the population, of which sampling weights say how many each row stands "
+    "for: the individual risk of Benedetti and Franconi."
 )
 
 
@@ -61,15 +70,17 @@ def risk_section(assessment: Assessment, raw: EquivalenceClasses, before: Prosec
         "Risk, before and after",
         who,
         table(("", "Before", "After"), lines),
-        *_three_adversaries(raw, classes),
+        *_three_adversaries(publication, raw),
         *_several_rows(assessment, raw),
         _class_sizes(raw, classes, "rows" if unit == "row" else "people"),
     )
 
 
-def _three_adversaries(raw: EquivalenceClasses, classes: EquivalenceClasses) -> list[Markup]:
+def _three_adversaries(publication: Publication, raw: EquivalenceClasses) -> list[Markup]:
     """Who is sure of a person, who is content with anybody, and who is after as many as possible."""
-    before, after = adversaries_of(raw), adversaries_of(classes)
+    before, after = adversaries_of(raw), adversaries_of(publication.recoding.classes)
+    if publication.encoded.weights is not None and not publication.split:
+        before, after = _weighted_adversaries(publication, publication.encoded.weights)
     pairs = [
         ("Prosecutor", "highest chance for a person known to be in the table", "prosecutor", "highest"),
         ("Journalist", "highest chance for anybody, by way of a register", "journalist", "highest"),
@@ -80,7 +91,27 @@ def _three_adversaries(raw: EquivalenceClasses, classes: EquivalenceClasses) -> 
         (join([title, tag("small", meaning)]), *(percent(getattr(getattr(side, who), key)) for side in (before, after)))
         for title, meaning, who, key in pairs
     ]
-    return [tag("h3", "Three adversaries"), table(("", "Before", "After"), lines), note(REGISTER)]
+    how = note(BY_WEIGHTS if before.basis == WEIGHTED else REGISTER)
+    return [tag("h3", "Three adversaries"), table(("", "Before", "After"), lines), how]
+
+
+def _weighted_adversaries(publication: Publication, weights: FloatArray) -> tuple[Adversaries, Adversaries]:
+    """Before and after, where sampling weights say how many people of the population each row stands for.
+
+    weights: float[rows]; class_of: int[rows], of the table as it came in; published: those of its rows that are.
+    """
+    encoded, recoding = publication.encoded, publication.recoding
+    columns = [attribute.column for attribute in encoded.quasi]
+    packed = pack_tuples([column.codes for column in columns], [column.width for column in columns])
+    persons = None if encoded.individual is None else encoded.individual.codes.astype(np.int64)
+    class_of, every = number_tuples(packed)[0], np.arange(encoded.rows)
+    published = every if recoding.published is None else np.flatnonzero(recoding.published)
+
+    def measure(rows: IntArray, class_of: IntArray) -> Adversaries:
+        classes = count_persons(class_of, None if persons is None else persons[rows])
+        return adversaries_of(classes, weights=sum_weights(weights[rows], class_of, classes))
+
+    return measure(every, class_of), measure(published, recoding.class_of[published])
 
 
 def _class_sizes(raw: EquivalenceClasses, classes: EquivalenceClasses, counted: str) -> Markup:

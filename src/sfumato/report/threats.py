@@ -46,4 +46,8 @@ PEOPLE = (
     "Classes are counted in people. But all rows of a person carry one pseudonym, so that they can be put together: "
     "a sequence of rows can be unique where no single row is. Shares of sensitive values are counted in rows."
 )
+DRAWN_BY_WEIGHT = (
+    " says how many people a row stands for, and with it how somebody was drawn. Who knows the design of the survey, "
+    "or has another table with the same weights, can tell rows apart by a weight that few have."
+)
 HOMOGENEOUS = ". A class whose rows agree there discloses it, however large it is."

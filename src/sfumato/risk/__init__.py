@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from sfumato.risk.missing_values import MissingValueRisk, NullRisk, nulls_of
     from sfumato.risk.person_risk import DEFAULT_K, PersonRisk, measure_person_risk, required_k
     from sfumato.risk.population_uniqueness import Uniqueness, UniquenessEstimate, uniqueness
-    from sfumato.risk.table_risk import RiskOptions, TableRisk, risk_by_columns, risk_by_policy, risk_by_release
+    from sfumato.risk.table_risk import (
+        RiskOptions,
+        TableRisk,
+        WeightedSample,
+        risk_by_columns,
+        risk_by_policy,
+        risk_by_release,
+    )
     from sfumato.risk.table_risk import RiskOptions as Asked
 
 _EXPORTS = {
@@ -39,7 +46,14 @@ _EXPORTS = {
     "missing_values": ("MissingValueRisk", "NullRisk", "nulls_of"),
     "person_risk": ("DEFAULT_K", "PersonRisk", "measure_person_risk", "required_k"),
     "population_uniqueness": ("Uniqueness", "UniquenessEstimate", "uniqueness"),
-    "table_risk": ("RiskOptions", "TableRisk", "risk_by_columns", "risk_by_policy", "risk_by_release"),
+    "table_risk": (
+        "RiskOptions",
+        "TableRisk",
+        "WeightedSample",
+        "risk_by_columns",
+        "risk_by_policy",
+        "risk_by_release",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names}
 _FORMER_NAMES = {"Asked": "RiskOptions", "Lines": "DistinctRows"}
@@ -65,6 +79,7 @@ __all__ = [
     "TableRisk",
     "Uniqueness",
     "UniquenessEstimate",
+    "WeightedSample",
     "adversaries_of",
     "chance_of_lookalike",
     "coincidence",

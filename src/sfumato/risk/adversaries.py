@@ -10,6 +10,11 @@ who were not drawn would fall: some begin classes of their own, some join those 
 F = f + X people, with X a negative binomial variable of f - alpha and p = (theta + n) / (theta + N), of n rows of the
 table and N people. With alpha and theta 0 this is the individual risk of mu-Argus (Benedetti and Franconi 1998), which
 underestimates the exposure of rows that are alone, where many are.
+
+Where rows have sampling weights, a class of f rows stands for as many people as the sum of its weights, on average, so
+that each of them was drawn with p = f divided by that sum. The individual risk of Benedetti and Franconi, as mu-Argus
+and sdcMicro have it, takes F for a negative binomial variable of f and p: E(1 / F) = (p^f / f) 2F1(f, f; f + 1; 1 - p),
+which is the above with alpha 0 and a p of its own for each class; of a row that is alone, p / (1 - p) log(1 / p).
 """
 
 from dataclasses import asdict, dataclass
@@ -19,12 +24,15 @@ import numpy as np
 
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses
+from sfumato.page.display import Display, FigureTable
+from sfumato.page.wording import chance, percent
 from sfumato.risk.population_uniqueness import SampleClassSizes, pitman
 
 THRESHOLD = 0.2
 """The chance above which a row is at risk where nobody names another: that of a class of fewer than five."""
 
 TABLE, ESTIMATED, SAMPLE = "population table", "estimated from the sampling fraction", "the table itself"
+WEIGHTED = "estimated from the sampling weights"
 """Where the size of a class in the population is from."""
 
 _LARGE, _TERMS = 50, 80
@@ -47,6 +55,14 @@ class ProsecutorRisk:
     def as_json(self) -> dict[str, float]:
         """Return the figures for ``--json`` and the audit."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        lines = [
+            ("highest chance of a row", chance(self.highest)),
+            ("average chance", percent(self.average)),
+            ("rows that are alone", f"{self.uniques:,} ({percent(self.unique_share)})"),
+        ]
+        return Display("re-identification risk", [FigureTable(("prosecutor", ""), lines)]).as_html()
 
 
 def measure_prosecutor_risk(classes: EquivalenceClasses) -> ProsecutorRisk:
@@ -107,12 +123,14 @@ def adversaries_of(
     population: IntArray | None = None,
     *,
     fraction: float | None = None,
+    weights: FloatArray | None = None,
     threshold: float = THRESHOLD,
 ) -> Adversaries:
     """Measure what the three can expect of a table with these classes; by persons where rows name them.
 
     `population` is how many of the population fall in each class, 0 where it has nobody; `fraction` is the share of the
-    population that the table is, from which the sizes are estimated. With neither, the table is the population.
+    population that the table is, and `weights` are the sums of sampling weights of each class, float[classes], from
+    which the sizes are estimated. With none of them, the table is the population.
 
     >>> risk = adversaries_of(EquivalenceClasses(sizes=[1, 4]), np.array([2, 40]))
     >>> risk.prosecutor.highest, risk.journalist.highest, risk.marketer.average
@@ -122,6 +140,8 @@ def adversaries_of(
         chance, basis = lookup_chance(classes.persons, population), TABLE
     elif fraction is not None:
         chance, basis = estimated_chance(classes.persons, fraction), ESTIMATED
+    elif weights is not None:
+        chance, basis = weighted_chance(classes.persons, weights), WEIGHTED
     else:
         chance, basis = 1.0 / classes.persons, SAMPLE
     return combine_adversaries(classes, summarize_chances(classes, chance, threshold), threshold, basis)
@@ -192,8 +212,21 @@ def estimated_chance(sizes: IntArray, fraction: float) -> FloatArray:
     return expected_inverse(sample.sizes, alpha, share)[np.searchsorted(sample.sizes, sizes)]
 
 
-def expected_inverse(sizes: IntArray, alpha: float, share: float) -> FloatArray:
+def weighted_chance(persons: IntArray, weights: FloatArray) -> FloatArray:
+    """Estimate the chance of classes of so many persons that stand for as many people as their weights add up to.
+
+    Nobody stands for less than themselves.
+
+    >>> weighted_chance(np.array([1, 2, 1]), np.array([100.0, 200.0, 0.5])).round(4)
+    array([0.0465, 0.0096, 1.    ])
+    """
+    return expected_inverse(persons, 0.0, persons / np.maximum(weights, persons))
+
+
+def expected_inverse(sizes: IntArray, alpha: float, share: float | FloatArray) -> FloatArray:
     """Compute E(1 / (f + X)) for sizes f, which is (p / f) 2F1(1, 1 + alpha; f + 1; 1 - p) with p the `share`.
+
+    The share is one for all classes, or float[classes].
 
     >>> expected_inverse(np.array([1, 100]), 0.0, 0.1).round(4)
     array([0.2558, 0.001 ])

@@ -7,18 +7,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from sfumato.core.arrays import BoolArray, Codes, IntArray
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
+from sfumato.core.arrow import arrow_numbers, arrow_texts
 from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain
 from sfumato.core.keys import number_tuples, pack_tuples
+from sfumato.core.sampling_weights import read_weights
 from sfumato.encode import CodedColumn, encode_column
 from sfumato.errors import DataError, InputError, quote
 from sfumato.policy import Policy
 from sfumato.reading.outside_table import ReadOptions, check_column_names, outside_column_names, read_outside_table
+from sfumato.reading.release_reader import read_manifest
 from sfumato.reading.release_view import ReleaseLines, view_file, view_folder
 from sfumato.risk.person_risk import required_k
+from sfumato.table import describe_source
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +70,8 @@ class MeasuredTable:
     other: those groups are the classes then, and rows with equal quasi-identifiers are in several.
 
     `individual` is the column that names persons, `k` what was promised or is required, `options` how a table of the
-    population is read beside this one. `released` gives the table as one looks people up in it.
+    population is read beside this one. `released` gives the table as one looks people up in it. `weights` are sampling
+    weights, float[rows], and `weighted_by` their column, where there is one.
     """
 
     quasi: tuple[CodedColumn, ...]
@@ -75,6 +81,8 @@ class MeasuredTable:
     k: int | None
     options: ReadOptions
     released: Callable[[], ReleaseLines]
+    weights: FloatArray | None = None
+    weighted_by: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -103,6 +111,11 @@ class MeasuredTable:
         return self.value_classes if self.group is None else count_persons(self.group, self.person)
 
     @cached_property
+    def value_weights(self) -> FloatArray | None:
+        """The people of the population that each class of equal quasi-identifiers stands for, by sampling weights."""
+        return None if self.weights is None else sum_weights(self.weights, self.values, self.value_classes)
+
+    @cached_property
     def lines(self) -> DistinctRows:
         """The different rows, of each person where rows name them."""
         columns, widths = [column.codes for column in self.quasi], [column.width for column in self.quasi]
@@ -114,6 +127,16 @@ class MeasuredTable:
         person = np.arange(len(first)) if self.person is None else self.person[first]
         codes = tuple(column[first] for column in columns)
         return DistinctRows(codes, tuple(widths), counts, person, self.person is not None)
+
+
+def sum_weights(weights: FloatArray, class_of: IntArray, classes: EquivalenceClasses) -> FloatArray:
+    """Add up the sampling weights of each class; where rows name persons, a person's rows count once, by their average.
+
+    weights, class_of: over rows. Returns float[classes].
+    """
+    sums = np.bincount(class_of, weights, minlength=len(classes)).astype(np.float64)
+    people: FloatArray = sums * classes.persons / np.maximum(classes.sizes, 1)
+    return people
 
 
 def count_persons(class_of: IntArray, person: IntArray | None) -> EquivalenceClasses:
@@ -133,13 +156,14 @@ def count_persons(class_of: IntArray, person: IntArray | None) -> EquivalenceCla
 # Where tables come from
 
 
-def read_by_policy(path: Path, policy: Policy) -> MeasuredTable:
-    """Read a file over a policy's quasi-identifiers; the individual column may be missing, if somebody left it out."""
+def read_by_policy(path: Any, policy: Policy) -> MeasuredTable:
+    """Read a file or frame over a policy's quasi-identifiers; the individual column may have been left out."""
     data = policy.document.get("data")
     options = {key: value for key, value in data.items() if key != "source"} if isinstance(data, dict) else {}
     quasi = tuple(column.name for column in policy.quasi)
     individual = policy.individual.name if policy.individual else None
-    columns, person = _read_columns(path, quasi, individual, options)
+    weight = policy.sampling_weight.name if policy.sampling_weight else None
+    columns, person, weights = _read_columns(path, quasi, individual, weight, options)
     return MeasuredTable(
         columns,
         person,
@@ -148,11 +172,15 @@ def read_by_policy(path: Path, policy: Policy) -> MeasuredTable:
         k=required_k(policy.privacy),
         options={"null": list(policy.source.null)},  # all that the policy says of a population table as well
         released=lambda: view_file(path, quasi, policy, options).lines(quasi),
+        weights=weights,
+        weighted_by=None if weights is None else weight,
     )
 
 
-def read_by_columns(path: Path, quasi: Sequence[str], individual: str | None) -> MeasuredTable:
-    """Read a file over the named columns."""
+def read_by_columns(
+    path: Any, quasi: Sequence[str], individual: str | None, weight: str | None = None
+) -> MeasuredTable:
+    """Read a file or frame over the named columns."""
     names = tuple(dict.fromkeys(quasi))
     if not names:
         raise InputError("name at least one quasi-identifier, as in --quasi age,sex")
@@ -161,7 +189,10 @@ def read_by_columns(path: Path, quasi: Sequence[str], individual: str | None) ->
             f"column {quote(individual)} cannot both name persons and be a quasi-identifier; "
             "leave it out of one of the two"
         )
-    columns, person = _read_columns(path, names, individual, {}, needed=[individual] if individual else [])
+    if weight is not None and weight in {*names, individual}:
+        raise DataError(f"column {quote(weight)} cannot both be the sampling weight and something else; name another")
+    needed = [name for name in (individual, weight) if name is not None]
+    columns, person, weights = _read_columns(path, names, individual, weight, {}, needed=needed)
     return MeasuredTable(
         columns,
         person,
@@ -170,12 +201,15 @@ def read_by_columns(path: Path, quasi: Sequence[str], individual: str | None) ->
         k=None,
         options={},
         released=lambda: view_file(path, names, None, {}).lines(names),
+        weights=weights,
+        weighted_by=weight,
     )
 
 
 def read_release(folder: Path) -> MeasuredTable:
     """Read a release over the quasi-identifiers of its manifest; if it is in two tables, its groups are the classes."""
-    shown = view_folder(folder)
+    weight = [entry["name"] for entry in read_manifest(folder).columns if entry.get("role") == "weight"]
+    shown = view_folder(folder, weight)
     quasi = shown.with_role("quasi")
     return MeasuredTable(
         tuple(shown.columns[name] for name in quasi),
@@ -185,16 +219,31 @@ def read_release(folder: Path) -> MeasuredTable:
         k=shown.k,
         options={},
         released=lambda: shown.lines(quasi),
+        weights=weights_of_column(shown.columns[weight[0]]) if weight else None,
+        weighted_by=weight[0] if weight else None,
     )
 
 
 def _read_columns(
-    path: Path, quasi: Sequence[str], individual: str | None, options: ReadOptions, *, needed: Sequence[str] = ()
-) -> tuple[tuple[CodedColumn, ...], IntArray | None]:
-    """Read the quasi-identifiers of a file as codes, and the person of each row if the file has that column."""
+    path: Any,
+    quasi: Sequence[str],
+    individual: str | None,
+    weight: str | None,
+    options: ReadOptions,
+    *,
+    needed: Sequence[str] = (),
+) -> tuple[tuple[CodedColumn, ...], IntArray | None, FloatArray | None]:
+    """Read the quasi-identifiers of a file as codes, and the person and weight of each row if it has these columns."""
     names = outside_column_names(path, options)
-    check_column_names([*quasi, *needed], names, path.name)
-    person = [individual] if individual is not None and individual in names else []
-    table = read_outside_table(path, [*quasi, *person], options)
+    check_column_names([*quasi, *needed], names, describe_source(path))
+    others = [name for name in (individual, weight) if name is not None and name in names]
+    table = read_outside_table(path, [*quasi, *others], options)
     columns = tuple(encode_column(table, name) for name in quasi)
-    return columns, encode_column(table, person[0]).codes.astype(np.int64) if person else None
+    person = encode_column(table, individual).codes.astype(np.int64) if individual in others and individual else None
+    weights = read_weights(table.arrow.column(weight), weight) if weight in others and weight else None
+    return columns, person, weights
+
+
+def weights_of_column(column: CodedColumn) -> FloatArray:
+    """Read the sampling weight of each row from a coded column."""
+    return read_weights(arrow_texts(column.texts).take(arrow_numbers(column.codes)), column.name)

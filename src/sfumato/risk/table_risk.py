@@ -1,7 +1,7 @@
 """The risk of a table, raw or published: by adversary, by person, in its population, and by sets of columns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,14 @@ import numpy as np
 from sfumato.core.arrays import IntArray
 from sfumato.core.keys import pack_tuples
 from sfumato.errors import DataError, InputError
+from sfumato.page.display import Display, FigureTable, Shown
+from sfumato.page.wording import percent
 from sfumato.policy import Policy
 from sfumato.risk.adversaries import (
     ESTIMATED,
     TABLE,
     THRESHOLD,
+    WEIGHTED,
     Adversaries,
     ProsecutorRisk,
     adversaries_of,
@@ -23,6 +26,7 @@ from sfumato.risk.adversaries import (
     lookup_chance,
     measure_prosecutor_risk,
     summarize_chances,
+    weighted_chance,
 )
 from sfumato.risk.column_sets import LARGEST, ColumnSets, sets_of
 from sfumato.risk.k_map import KMap, count_population, measure_k_map, read_population
@@ -30,6 +34,7 @@ from sfumato.risk.measured_table import MeasuredTable, count_persons, read_by_co
 from sfumato.risk.missing_values import MissingValueRisk, nulls_of
 from sfumato.risk.person_risk import DEFAULT_K, PersonRisk, measure_person_risk
 from sfumato.risk.population_uniqueness import Uniqueness, uniqueness
+from sfumato.settled_policy import settle_columns
 
 _MOST_PEOPLE = 10**11
 """More people than have ever lived, and more than the estimates have digits for."""
@@ -86,12 +91,12 @@ class RiskOptions:
 _DEFAULTS = RiskOptions()
 
 
-@dataclass(frozen=True)
-class TableRisk:
+@dataclass(frozen=True, repr=False)
+class TableRisk(Shown):
     """The risk of a table, by person besides where a column says whose a row is; `by` says where k is from.
 
     `population` is there where a table of the population was given, `uniqueness` where its size was; `nulls` where
-    values are missing, and `sets` unless they were switched off.
+    values are missing, and `sets` unless they were switched off. `weights` is there where rows have sampling weights.
     """
 
     risk: ProsecutorRisk
@@ -102,6 +107,29 @@ class TableRisk:
     uniqueness: Uniqueness | None = None
     nulls: MissingValueRisk | None = None
     sets: ColumnSets | None = None
+    weights: "WeightedSample | None" = None
+
+    def display(self) -> Display:
+        """Show the chances of the three adversaries, and what was measured besides, in figures alone."""
+        three = self.adversaries
+        each = (three.prosecutor, three.journalist, three.marketer)
+        lines = [
+            (f"highest of all {three.counts}", *(percent(one.highest) for one in each[:2]), ""),
+            ("average", *(percent(one.average) for one in each)),
+            (f"{three.counts} above {three.threshold:g}", *(f"{one.number:,}" for one in each[:2]), ""),
+            (f"{three.counts} alone", *(f"{one.certain:,}" for one in each[:2]), ""),
+        ]
+        said = []
+        if self.persons:
+            said.append(f"{self.persons.persons:,} persons with {self.persons.rpi:.3g} rows each on average")
+        if self.uniqueness and self.uniqueness.chosen:
+            share = getattr(self.uniqueness, self.uniqueness.chosen).share
+            said.append(f"{percent(share)} of the population are estimated to be alone in it")
+        if self.sets and self.sets.minimal:
+            first = self.sets.minimal[0]
+            said.append(f"{' and '.join(first.columns)} find {first.finds:,} {self.sets.counts} by themselves")
+        head = ("chance of being found", "prosecutor", "journalist", "marketer")
+        return Display("re-identification risk", [FigureTable(head, lines)], said)
 
     def as_json(self) -> dict[str, Any]:
         """Return one object for ``--json``, with the figures by person only where there are any."""
@@ -110,19 +138,37 @@ class TableRisk:
             "population_uniqueness": self.uniqueness,
             "null": self.nulls,
             "columns": self.sets,
+            "weights": self.weights,
         }
         plain = self.risk.as_json() | (self.persons.as_json() if self.persons else {})
         optional = {name: part.as_json() for name, part in parts.items() if part is not None}
         return plain | self.adversaries.as_json() | optional
 
 
-def risk_by_policy(path: Path, policy: Policy, *, k: int | None = None, asked: RiskOptions = _DEFAULTS) -> TableRisk:
+@dataclass(frozen=True)
+class WeightedSample:
+    """A table with sampling weights in a `column`, which add up to so many `people` of the population.
+
+    `used` says that the chances of journalist and marketer go by them: a table of the population, its size or a
+    sampling fraction goes before.
+    """
+
+    column: str
+    people: float
+    used: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the figures for ``--json``."""
+        return asdict(self)
+
+
+def risk_by_policy(path: Any, policy: Policy, *, k: int | None = None, asked: RiskOptions = _DEFAULTS) -> TableRisk:
     """Measure the risk over a policy's quasi-identifiers; by persons where it names an individual column.
 
     `k` is the policy's largest unless it is given, and a common one where the policy has none. The individual column
     may be missing, where somebody left it out: rows are counted then.
     """
-    table = read_by_policy(path, policy)
+    table = read_by_policy(path, settle_columns(policy, path, whole=False))
     if k is not None and table.person is None:
         has = "the table has no column" if policy.individual else "the policy has no individual column"
         name = f" '{policy.individual.name}'" if policy.individual else ""
@@ -131,17 +177,21 @@ def risk_by_policy(path: Path, policy: Policy, *, k: int | None = None, asked: R
 
 
 def risk_by_columns(
-    path: Path,
+    path: Any,
     quasi: Sequence[str],
     *,
     individual: str | None = None,
+    weight: str | None = None,
     k: int | None = None,
     asked: RiskOptions = _DEFAULTS,
 ) -> TableRisk:
-    """Measure the risk over the given columns; NULL is a value like any other. By persons where a column names them."""
+    """Measure the risk over the given columns; NULL is a value like any other. By persons where a column names them.
+
+    `weight` is the column of sampling weights, which say how many people each row stands for.
+    """
     if k is not None and individual is None:
         raise DataError("k is counted in persons, and no column names them; add --individual COLUMN, or leave --k out")
-    return _measure_table(read_by_columns(path, quasi, individual), k, asked)
+    return _measure_table(read_by_columns(path, quasi, individual, weight), k, asked)
 
 
 def risk_by_release(folder: Path, *, k: int | None = None, asked: RiskOptions = _DEFAULTS) -> TableRisk:
@@ -173,7 +223,14 @@ def _measure_table(table: MeasuredTable, k: int | None, options: RiskOptions) ->
         uniqueness=uniques,
         nulls=nulls_of(table.lines, table.quasi),
         sets=sets_of(table.lines, table.names, options.sets) if options.sets else None,
+        weights=_weighted_sample(table, adversaries),
     )
+
+
+def _weighted_sample(table: MeasuredTable, adversaries: Adversaries) -> WeightedSample | None:
+    if table.value_weights is None or table.weighted_by is None:
+        return None
+    return WeightedSample(table.weighted_by, float(table.value_weights.sum()), adversaries.basis == WEIGHTED)
 
 
 def _measure_adversaries(
@@ -187,11 +244,15 @@ def _measure_adversaries(
 
     population: int[values]; chance: float[values]; share: float[cells].
     """
-    if table.group is None or (population is None and fraction is None):
-        return adversaries_of(table.classes, population, fraction=fraction, threshold=threshold)
+    weights = table.value_weights
+    if table.group is None or (population is None and fraction is None and weights is None):
+        own = weights if table.group is None else None
+        return adversaries_of(table.classes, population, fraction=fraction, weights=own, threshold=threshold)
     persons = table.value_classes.persons
     if population is not None:
         chance, basis = lookup_chance(persons, population), TABLE
+    elif fraction is None and weights is not None:
+        chance, basis = weighted_chance(persons, weights), WEIGHTED
     else:
         chance, basis = estimated_chance(persons, float(fraction or 1)), ESTIMATED
     keys = pack_tuples([table.values, table.group], [len(table.value_classes), len(table.classes)]).keys

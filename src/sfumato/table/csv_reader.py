@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -22,20 +21,21 @@ import pyarrow.csv as arrow_csv
 
 from sfumato.errors import DataError, quote
 from sfumato.policy import DataSource, Policy, Role
+from sfumato.table.column_header import header_schema, name_columns
 from sfumato.table.least_memory import check_csv_memory
-from sfumato.table.table import arrow_file, no_rows_error, open_table_file
+from sfumato.table.table import TableFile, arrow_file, no_rows_error, open_table_file
 
 _BLOCK = 1 << 24
 _BEGINNING = 1 << 23
 _LONGEST_RECORD = 1 << 30
 
 
-def csv_schema(path: Path, source: DataSource) -> Any:
+def csv_schema(path: TableFile, source: DataSource) -> Any:
     """Read the names in the header; every column is text."""
-    return pa.schema([(name, pa.string()) for name in read_csv_head(path, source).names])
+    return header_schema(read_csv_head(path, source).header, pa.string())
 
 
-def read_csv(path: Path, policy: Policy, columns: list[str]) -> Any:
+def read_csv(path: TableFile, policy: Policy, columns: list[str]) -> Any:
     """Read some columns as text, in blocks that grow until the longest record fits into one."""
     head = read_csv_head(path, policy.source)
     check_csv_memory(path, columns)
@@ -52,7 +52,7 @@ def read_csv(path: Path, policy: Policy, columns: list[str]) -> Any:
             raise encoding_error(path, policy.source.encoding) from None
 
 
-def read_first_csv_records(path: Path, policy: Policy, columns: list[str]) -> Any:
+def read_first_csv_records(path: TableFile, policy: Policy, columns: list[str]) -> Any:
     """Read the records in the first few megabytes, as far as they are whole; records of another width are skipped."""
     options = _arrow_options(path, policy, read_csv_head(path, policy.source), columns)
     options["parse_options"].invalid_row_handler = lambda _: "skip"
@@ -62,13 +62,15 @@ def read_first_csv_records(path: Path, policy: Policy, columns: list[str]) -> An
     return arrow_csv.read_csv(pa.BufferReader(whole), **options)
 
 
-def _arrow_options(path: Path, policy: Policy, head: "CsvHead", columns: list[str]) -> dict[str, Any]:
+def _arrow_options(path: TableFile, policy: Policy, head: "CsvHead", columns: list[str]) -> dict[str, Any]:
     """Put together the arguments of Arrow's reader; refuses a file with a quote that is not closed."""
     source = policy.source
     text, coded_text = pa.string(), pa.dictionary(pa.int32(), pa.string())
     coded = {Role.QUASI, Role.SENSITIVE, Role.INDIVIDUAL}  # columns of few different values
+    # where a name is missing in the header, all are given, and the header is skipped as the first record
+    names = {"column_names": head.names, "skip_rows_after_names": 1} if head.names != head.header else {}
     return {
-        "read_options": arrow_csv.ReadOptions(block_size=_BLOCK, encoding=source.encoding),
+        "read_options": arrow_csv.ReadOptions(block_size=_BLOCK, encoding=source.encoding, **names),
         "parse_options": arrow_csv.ParseOptions(
             delimiter=head.separator,
             newlines_in_values=_is_wide(source.encoding) or check_quotes(path, head.separator),
@@ -85,7 +87,7 @@ def _arrow_options(path: Path, policy: Policy, head: "CsvHead", columns: list[st
 
 
 def _explain_failure(
-    path: Path, encoding: str, head: "CsvHead", options: dict[str, Any], error: Exception
+    path: TableFile, encoding: str, head: "CsvHead", options: dict[str, Any], error: Exception
 ) -> DataError:
     """Say why Arrow could not read a file, and never with the text that Arrow quotes."""
     wrong = find_wrong_byte(path, encoding)
@@ -109,10 +111,11 @@ def _explain_failure(
             f"{path.name} cannot be read as CSV with the separator {quote(head.separator)}; "
             "check that every quote is closed and that [data] separator is right"
         )
-    return DataError(
-        f"{path.name}: record {bad[-1].number - 1} has {bad[-1].actual_columns} cells where the header has "
-        f"{bad[-1].expected_columns}; mend or remove it, or quote cells that hold the separator"
-    )
+    number, cells, named = bad[-1].number - 1, bad[-1].actual_columns, bad[-1].expected_columns
+    way = "mend or remove it, or quote cells that hold the separator"
+    if number == 1 and cells == named + 1:
+        way += "; R's write.table names no column for the row names: write it with col.names = NA, or without them"
+    return DataError(f"{path.name}: record {number} has {cells} cells where the header has {named}; {way}")
 
 
 # The head of a file: whether it is text, its separator, and the names of its columns.
@@ -126,22 +129,26 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @dataclass(frozen=True)
 class CsvHead:
-    """The separator of a file and the names in its first record."""
+    """The separator of a file and its first record, where a cell may be empty."""
 
     separator: str
-    names: list[str]
+    header: list[str]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns; one without a name is called by its place."""
+        return name_columns(self.header)
 
 
-def read_csv_head(path: Path, source: DataSource) -> CsvHead:
+def read_csv_head(path: TableFile, source: DataSource) -> CsvHead:
     """Read as much of a file as its header needs; the separator is found where `source` does not say it."""
     text, whole = _read_beginning(path, source.encoding)
     separator = source.separator or find_separator(text, whole=whole)
     if not separator.isascii():
         raise DataError(f"the separator {quote(separator)} is not an ASCII character; write the file with another one")
-    names = next(_records(text, separator), [])
-    if not names or any(not name.strip() for name in names):
-        raise DataError("the first line must name every column, and one name is empty; add a header")
-    return CsvHead(separator, names)
+    header = next(_records(text, separator), [])
+    name_columns(header)  # refuses one without any name
+    return CsvHead(separator, header)
 
 
 def find_separator(text: str, *, whole: bool = True) -> str:
@@ -175,7 +182,7 @@ def _records(text: str, separator: str) -> Iterator[list[str]]:
         return
 
 
-def _read_beginning(path: Path, encoding: str) -> tuple[str, bool]:
+def _read_beginning(path: TableFile, encoding: str) -> tuple[str, bool]:
     """Read the first records as text, more and more of the file until a line ends; also tells whether that is all."""
     size = _HEAD
     while True:
@@ -200,7 +207,7 @@ def _read_beginning(path: Path, encoding: str) -> tuple[str, bool]:
 # Quotes: every one that opens a cell has to close it, or rows would vanish inside a cell.
 
 
-def check_quotes(path: Path, separator: str) -> bool:
+def check_quotes(path: TableFile, separator: str) -> bool:
     """Tell whether a file has any quote: without one no cell can hold a newline, and Arrow may cut blocks anywhere.
 
     Readers forgive a quote that is never closed, and text after a closing one; either swallows the rows up to the next
@@ -244,14 +251,14 @@ def _closed_quotes(separator: bytes) -> re.Pattern[bytes]:
 _CHUNK = 1 << 20
 
 
-def encoding_error(path: Path, encoding: str) -> DataError:
+def encoding_error(path: TableFile, encoding: str) -> DataError:
     """Say that a file is not in its encoding, with the first wrong byte where one can be found."""
     return find_wrong_byte(path, encoding) or DataError(
         f"{path.name} is not {encoding.upper()}; save it as UTF-8, or say its encoding in [data]"
     )
 
 
-def find_wrong_byte(path: Path, encoding: str) -> DataError | None:
+def find_wrong_byte(path: TableFile, encoding: str) -> DataError | None:
     """Find the first byte that is not in the encoding, and say so; ``None`` where all are."""
     line, offset = 1, 0
     decoder = _decoder(encoding)

@@ -32,17 +32,23 @@ def from_frame(frame: Any, policy: Policy) -> Table:
     >>> from_frame(pyarrow.table({"sex": ["f", "m"]}), policy).rows
     2
     """
-    kind = frame_kind(frame)
-    names = list(frame.column_names if kind == "arrow" else frame.columns)
-    wrong = [name for name in names if not isinstance(name, str)]
-    if wrong:
-        raise DataError(f"column names must be text, not {quote(wrong[0])}; rename it")
+    kind, names = frame_kind(frame), frame_column_names(frame)
+    policy = policy.for_table(names)
     check_columns(names, policy)
     columns = columns_to_read(policy, names)
     arrow = frame_to_arrow(frame, kind, columns)
     check_rows(arrow)
     check_types(arrow.schema, columns)
     return Table(cast_text_views(arrow), kind=kind, native=frame)
+
+
+def frame_column_names(frame: Any) -> list[str]:
+    """List the names of a frame's columns; what is no text is refused."""
+    names = list(frame.column_names if frame_kind(frame) == "arrow" else frame.columns)
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong:
+        raise DataError(f"column names must be text, not {quote(wrong[0])}; rename it")
+    return names
 
 
 def frame_kind(frame: Any) -> str:

@@ -3,14 +3,13 @@
 import json
 import mmap
 import re
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from sfumato.errors import DataError, quote
 from sfumato.policy import DataSource, Policy
-from sfumato.table.table import open_table_file
+from sfumato.table.table import TableFile, open_table_file
 
 _BLOCK = 1 << 22
 _BEGINNING = 1 << 23
@@ -21,17 +20,17 @@ _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{\]}]', re.DOTALL)
 _TYPES = {str: "text", bool: "true or false", int: "numbers", float: "numbers", dict: "objects", list: "lists"}
 
 
-def json_lines_schema(path: Path, _: DataSource) -> Any:
+def json_lines_schema(path: TableFile, _: DataSource) -> Any:
     """Read the columns of all objects, in the order in which they first come."""
     return _read_objects(path).schema
 
 
-def read_json_lines(path: Path, _: Policy, columns: list[str]) -> Any:
+def read_json_lines(path: TableFile, _: Policy, columns: list[str]) -> Any:
     """Read some columns of all objects."""
     return _read_objects(path).select(columns)
 
 
-def read_first_json_objects(path: Path, _: Policy, columns: list[str]) -> Any:
+def read_first_json_objects(path: TableFile, _: Policy, columns: list[str]) -> Any:
     """Read the objects in the first few megabytes of a file that has been read as a whole before."""
     from pyarrow import json as arrow_json  # noqa: PLC0415 - only where a JSON file is read
 
@@ -41,7 +40,7 @@ def read_first_json_objects(path: Path, _: Policy, columns: list[str]) -> Any:
     return arrow_json.read_json(pa.BufferReader(whole)).select(columns)
 
 
-def _read_objects(path: Path) -> Any:
+def _read_objects(path: TableFile) -> Any:
     """Read a file, a second time where Arrow took text for dates: these columns are declared as text then."""
     with open_table_file(path) as file:
         if file.read(4096).lstrip().startswith(b"["):
@@ -60,7 +59,7 @@ def _read_objects(path: Path) -> Any:
     )
 
 
-def _check_depth(path: Path) -> None:
+def _check_depth(path: TableFile) -> None:
     """Refuse nesting that would exhaust the parser's stack; a table has none."""
     with open_table_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         if not _NESTED.search(content):
@@ -76,7 +75,7 @@ def _check_depth(path: Path) -> None:
     raise DataError(f"{path.name}: line {line} is nested too deeply; a table holds one plain object per line")
 
 
-def _parse(path: Path, schema: Any) -> Any:
+def _parse(path: TableFile, schema: Any) -> Any:
     """Run Arrow's reader, in blocks that grow until the longest object fits into one."""
     from pyarrow import json as arrow_json  # noqa: PLC0415 - only where a JSON file is read
 
@@ -95,7 +94,7 @@ def _parse(path: Path, schema: Any) -> Any:
             block *= 8
 
 
-def _explain_failure(path: Path) -> DataError | None:
+def _explain_failure(path: TableFile) -> DataError | None:
     """Say what is wrong, by line: Arrow counts from the start of a block and may quote what it read."""
     types: dict[str, str] = {}
     with open_table_file(path) as file:

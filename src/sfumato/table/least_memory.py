@@ -7,13 +7,12 @@ case, by Arrow and by whoever numbers the values, so that nothing is refused tha
 
 import mmap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from sfumato.core.memory import check_memory, find_memory_allowed
-from sfumato.table.table import open_table_file
+from sfumato.table.table import TableFile, open_table_file
 
 _CODE = 4
 """Bytes of a text at least: a code, or where it begins."""
@@ -21,7 +20,7 @@ _KEY = 8
 """Bytes of what stands for the cells of a row together."""
 
 
-def check_csv_memory(path: Path, columns: Sequence[str]) -> None:
+def check_csv_memory(path: TableFile, columns: Sequence[str]) -> None:
     """Refuse a CSV file whose cells, a code each, cannot fit into memory; a cell takes a byte of the file at least."""
     with open_table_file(path) as file:
         size = file.seek(0, 2)
@@ -32,13 +31,13 @@ def check_csv_memory(path: Path, columns: Sequence[str]) -> None:
     _check_rows(path, rows, [_CODE * rows] * len(columns))
 
 
-def check_parquet_memory(path: Path, metadata: Any, schema: Any, columns: Sequence[str]) -> None:
+def check_parquet_memory(path: TableFile, metadata: Any, schema: Any, columns: Sequence[str]) -> None:
     """Refuse a Parquet file whose rows, as many as its metadata says, cannot fit into memory."""
     rows = metadata.num_rows
     _check_rows(path, rows, [_least_bytes(schema.field(name).type, rows) for name in columns])
 
 
-def check_feather_memory(path: Path, columns: Sequence[str]) -> None:
+def check_feather_memory(path: TableFile, columns: Sequence[str]) -> None:
     """Refuse a Feather file whose rows cannot fit into memory; they are counted without being decompressed."""
     from pyarrow import dataset  # noqa: PLC0415 - only where a Feather file is read
 
@@ -48,7 +47,7 @@ def check_feather_memory(path: Path, columns: Sequence[str]) -> None:
     _check_rows(path, rows, [_least_bytes(schema.field(name).type, rows) for name in columns])
 
 
-def _check_rows(path: Path, rows: int, columns: Sequence[int]) -> None:
+def _check_rows(path: TableFile, rows: int, columns: Sequence[int]) -> None:
     """Add what values are numbered in, a byte of each column and a key for each row, and refuse what is too much."""
     needed = sum(columns) + rows * (len(columns) + _KEY)
     check_memory(needed, f"{path.name}, with {rows:,} rows,")

@@ -1,5 +1,6 @@
 """Table: Arrow columns together with the object they came from, and the checks that every source has to pass."""
 
+import os
 from collections import Counter
 from dataclasses import dataclass
 from io import BufferedReader
@@ -13,6 +14,7 @@ from sfumato.core.arrow import arrow_numbers
 from sfumato.core.regular_file import open_regular_file
 from sfumato.errors import DataError, UnreadableFile, did_you_mean, listing, quote, shorten
 from sfumato.policy import Policy, Role
+from sfumato.policy.database_url import TablePlace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,14 +22,21 @@ class Table:
     """The columns that a policy may use, as Arrow, and the object they came from.
 
     `kind` is ``file``, ``arrow``, ``pandas``, ``polars`` or ``duckdb``. `native` is what the caller handed in, ``None``
-    for a file, whose place is `path`. `schema` has the types of the source where `arrow` holds its text as codes.
+    for a table that was read from a `place`. `schema` has the types of the source where `arrow` holds its text as
+    codes. `warnings` are what its holder should know of how it was read, a sentence each.
     """
 
     arrow: Any
     kind: str = "file"
     native: Any = None
-    path: Path | None = None
+    place: TablePlace | None = None
     schema: Any = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> Path | None:
+        """The file, folder or pattern that it was read from; ``None`` where it was not."""
+        return self.place if isinstance(self.place, Path) else None
 
     @property
     def rows(self) -> int:
@@ -39,8 +48,26 @@ class Table:
         return (self.schema or self.arrow.schema).field(name).type
 
 
-def open_table_file(path: Path) -> BufferedReader:
+@dataclass(frozen=True)
+class UnpackedFile:
+    """What a compressed file holds, in memory under an open descriptor; stands where the path of a file stands.
+
+    `name` is that of the compressed file, for sentences, and `suffix` the ending of what is in it.
+    """
+
+    name: str
+    suffix: str
+    descriptor: int
+
+
+TableFile = Path | UnpackedFile
+"""A file that can be opened any number of times."""
+
+
+def open_table_file(path: TableFile) -> BufferedReader:
     """Open the file of a table; what is no regular file that may be read is refused."""
+    if isinstance(path, UnpackedFile):  # anew, so that each reader has a place of its own in it
+        return os.fdopen(os.open(f"/proc/self/fd/{path.descriptor}", os.O_RDONLY | os.O_CLOEXEC), "rb")
     try:
         return open_regular_file(path)
     except UnreadableFile as error:

@@ -60,7 +60,7 @@ def in_range(label: str, value: str | None) -> bool:
     return any(test(Fraction(value), *map(Fraction, match.groups())) for match, test in forms if match)
 
 
-def is_mean(label: str | None, values: Sequence[str | None]) -> bool:
+def is_mean(label: str | float | None, values: Sequence[str | None]) -> bool:
     """Tell whether a label is the mean of a class's numbers, or ``*``; NULL is for classes of NULLs alone.
 
     >>> is_mean("2.5", ["1", "4"]), is_mean("*", ["1", None]), is_mean("3", ["1", "4"])
@@ -70,4 +70,4 @@ def is_mean(label: str | None, values: Sequence[str | None]) -> bool:
     if label in {None, "*"} or len(numbers) < len(values):
         return label == "*" or (label is None and not numbers)
     mean = sum(numbers, start=Fraction(0)) / len(numbers)
-    return abs(Fraction(label or 0) - mean) <= _ROUNDING
+    return abs(Fraction(str(label)) - mean) <= _ROUNDING

@@ -4,14 +4,16 @@ A suppressed row counts as a row of which nothing is left: every cell lost, its 
 between 0 (nothing lost) and 1; attributes count by their weight.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.labels.label_loss import count_rows_between, find_losses, loss_arrays
+from sfumato.page.display import Display, FigureTable, Shown
+from sfumato.page.wording import percent, plural
 from sfumato.recode import Labels, Recoding
 
 
@@ -34,8 +36,12 @@ class AttributeLoss:
 
 
 @dataclass(frozen=True)
-class Utility:
-    """The losses of a release, in total and per attribute."""
+class Utility(Shown):
+    """The losses of a release, in total and per attribute.
+
+    `weighted_ncp` is there where rows have sampling weights: the NCP with each row counting for the people whom it
+    stands for.
+    """
 
     distortion_ratio: float
     ncp: float
@@ -46,10 +52,26 @@ class Utility:
     suppressed_rows: int
     suppressed_cells: int
     attributes: dict[str, AttributeLoss]
+    weighted_ncp: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """For ``--json`` and the audit."""
-        return asdict(self)
+        """For ``--json`` and the audit; the weighted loss only where rows have sampling weights."""
+        content = asdict(self)
+        if self.weighted_ncp is None:
+            del content["weighted_ncp"]
+        return content
+
+    def display(self) -> Display:
+        """Show the losses of each column and in total."""
+        lines = [
+            (name, percent(part.ncp), f"{part.labels:,}", f"{part.exact_cells:,}")
+            for name, part in self.attributes.items()
+        ]
+        exact = sum(part.exact_cells for part in self.attributes.values())
+        lines.append(("in total", percent(self.ncp), "", f"{exact:,}"))
+        classes = f"{self.average_class_size:,.1f} rows per class on average"
+        said = f"{plural(self.suppressed_rows, 'row')} suppressed; {classes}"
+        return Display("what it cost", [FigureTable(("lost", "NCP", "labels", "cells exact"), lines)], (said,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +79,8 @@ class PublishedAttribute:
     """How one attribute is published, as arrays with an entry for each label.
 
     `covered_rows` are the rows of the whole table that the label covers, `published_rows` the rows that have it. `loss`
-    is the NCP of the label, `climbed` the levels that it is above the leaves.
+    is the NCP of the label, `climbed` the levels that it is above the leaves. `verbatim` says that it reads as a value
+    does and covers that alone, as the label of a group of one may.
     """
 
     attribute: QuasiIdentifier
@@ -65,6 +88,7 @@ class PublishedAttribute:
     loss: FloatArray
     climbed: FloatArray
     published_rows: IntArray
+    verbatim: BoolArray | bool = False
 
 
 def measure(encoded: EncodedTable, recoding: Recoding) -> Utility:
@@ -73,9 +97,29 @@ def measure(encoded: EncodedTable, recoding: Recoding) -> Utility:
     for attribute in encoded.quasi:
         labels = recoding.labels[attribute.name]
         covered = _count_covered_rows(attribute, labels, recoding)
-        published = recoding.label_rows[attribute.name]
-        attributes.append(PublishedAttribute(attribute, covered, labels.loss, labels.climbed, published))
-    return total_losses(attributes, recoding.classes.sizes, encoded.rows)
+        published, values = recoding.label_rows[attribute.name], frozenset(attribute.hierarchy.labels[0])
+        verbatim = np.array([not attribute.least and text in values for text in labels.texts]) & (labels.loss == 0)
+        attributes.append(PublishedAttribute(attribute, covered, labels.loss, labels.climbed, published, verbatim))
+    total = total_losses(attributes, recoding.classes.sizes, encoded.rows)
+    if encoded.weights is None:
+        return total
+    losses = []
+    for attribute in encoded.quasi:
+        labels = recoding.labels[attribute.name]
+        lost: FloatArray = labels.loss.take(labels.codes)  # float[rows]
+        losses.append(lost if recoding.published is None else np.where(recoding.published, lost, 1.0))
+    return replace(total, weighted_ncp=weigh_losses(losses, encoded.weights, encoded))
+
+
+def weigh_losses(losses: list[FloatArray], people: FloatArray, encoded: EncodedTable) -> float:
+    """Average the loss of rows by their sampling weights; what is left to the weights of the table is lost altogether.
+
+    losses: float[rows] for each quasi-identifier; people: float[rows], the weights of those rows.
+    """
+    assert encoded.weights is not None  # noqa: S101 - whoever calls has looked; this tells the type checker
+    total = max(float(encoded.weights.sum()), float(people.sum()))
+    shares = [(float(lost @ people) + total - float(people.sum())) / total for lost in losses]
+    return _weighted_mean(shares, np.array([attribute.weight for attribute in encoded.quasi]))
 
 
 def total_losses(attributes: list[PublishedAttribute], sizes: IntArray, rows: int) -> Utility:
@@ -121,7 +165,7 @@ def _attribute_loss(one: PublishedAttribute, suppressed: int, rows: int) -> Attr
         distortion=float((published * one.climbed).sum() / height + suppressed) / rows,
         entropy=_entropy_loss(one, rows),
         suppressed_cells=int(published[one.climbed >= height].sum()) + suppressed,
-        exact_cells=int(published[one.climbed == 0].sum()),
+        exact_cells=int(published[(one.climbed == 0) | one.verbatim].sum()),
         labels=int(np.count_nonzero(published)),
     )
 

@@ -1,21 +1,30 @@
 """A release beside its original: what its files lost, and how far answers to queries from them are off."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from sfumato.core.arrays import FloatArray
+from sfumato.core.arrow import arrow_numbers, arrow_texts
+from sfumato.core.sampling_weights import read_weights
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import DataError, InputError, did_you_mean, listing, quote
 from sfumato.labels.covered_values import unknown_labels
 from sfumato.labels.label_loss import find_losses, loss_arrays
 from sfumato.policy import Policy
 from sfumato.split import TwoTables, tables_from_files
-from sfumato.split.two_tables import NAME_THE_ORIGINAL, check_row_count, codes_in_original
-from sfumato.table import read_table
-from sfumato.utility.information_loss import PublishedAttribute, Utility, total_losses
+from sfumato.split.two_tables import (
+    NAME_THE_ORIGINAL,
+    check_row_count,
+    codes_in_original,
+    column_names_of_role,
+    read_published_columns,
+)
+from sfumato.table import read_original
+from sfumato.utility.information_loss import PublishedAttribute, Utility, total_losses, weigh_losses
 from sfumato.utility.query_error import (
     QueryErrors,
     QueryProgress,
@@ -33,7 +42,8 @@ class ReleaseComparison:
     """A release as its files have it (`after`), beside the table that it was made from (`before`).
 
     `split` says that it is two tables; `levels` are the levels of columns whose labels are all of one, and `entries`
-    what the data dictionary has of each column.
+    what the data dictionary has of each column. `weights` are the sampling weights of the published rows, where they
+    have some, float[rows].
     """
 
     before: EncodedTable
@@ -42,19 +52,22 @@ class ReleaseComparison:
     levels: Mapping[str, int]
     entries: Mapping[str, Mapping[str, Any]]
     split: bool
+    weights: FloatArray | None = None
 
     @classmethod
-    def read(cls, public: Path, manifest: Mapping[str, Any], original: Path, *, policy: Policy) -> Self:
-        """Read the files of a release, whose manifest was checked for form, and its original."""
+    def read(cls, public: Path, manifest: Mapping[str, Any], original: Any, *, policy: Policy) -> Self:
+        """Read the files of a release, whose manifest was checked for form, and its original, a path or a frame."""
         _check_columns(manifest, policy)
-        before, split = encode(read_table(original, policy), policy), "nss" in manifest
+        before, split = encode(read_original(original, policy), policy), "nss" in manifest
         if split:
             after = tables_from_files(public, manifest)
         else:
             after = read_tables_of_labels(public / manifest["table"], manifest)
         entries = {column["name"]: column for column in manifest["columns"]}
         levels = {name: entry["level"] for name, entry in entries.items() if "level" in entry}
-        return cls(before, after, policy, dict.fromkeys(before.names, 0) if split else levels, entries, split)
+        levels = dict.fromkeys(before.names, 0) if split else levels
+        weights = _read_published_weights(public / manifest["nss" if split else "table"], manifest, policy)
+        return cls(before, after, policy, levels, entries, split, weights)
 
     def utility(self) -> Utility:
         """Measure the losses of the published table."""
@@ -68,7 +81,11 @@ class ReleaseComparison:
             rows = np.bincount(column.codes, minlength=column.width)
             published.append(PublishedAttribute(attribute, *loss_arrays(losses), published_rows=rows))
         self._check_original()
-        return total_losses(published, self.after.sizes, self.before.rows)
+        total = total_losses(published, self.after.sizes, self.before.rows)
+        if self.weights is None:
+            return total
+        lost = [one.loss.take(columns[one.attribute.name].codes) for one in published]
+        return replace(total, weighted_ncp=weigh_losses(lost, self.weights, self.before))
 
     def queries(
         self, workload: Workload, sensitive: str | None = None, *, progress: QueryProgress | None = None
@@ -95,6 +112,15 @@ class ReleaseComparison:
                     f"column {quote(name)} of the release holds a value more often than the original does; "
                     f"{NAME_THE_ORIGINAL}"
                 )
+
+
+def _read_published_weights(path: Path, manifest: Mapping[str, Any], policy: Policy) -> FloatArray | None:
+    """Read the sampling weights of a published table, row by row; none where policy and release have no such column."""
+    names = column_names_of_role(manifest, "weight")
+    if not names or policy.sampling_weight is None:
+        return None
+    column = read_published_columns(path, manifest, names)[names[0]]
+    return read_weights(arrow_texts(column.texts).take(arrow_numbers(column.codes)), names[0])
 
 
 def queried_column(policy: Policy, name: str | None = None) -> str:

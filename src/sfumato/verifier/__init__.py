@@ -6,10 +6,11 @@ anything leaves the house.
 """
 
 from sfumato.verifier.accounts import read_promise
+from sfumato.verifier.extension_checks import StatedExtension
 from sfumato.verifier.manifest_signature import TrustedKey
-from sfumato.verifier.stated_promise import InputDistribution, PriorRelease, Promise, RequestedPromise
+from sfumato.verifier.stated_promise import InputDistribution, PriorRelease, Promise, RequestedPromise, StatedBound
 from sfumato.verifier.verdict import Finding, FoundSignature, Verdict
-from sfumato.verifier.verify import verify, verify_accounts, verify_table, verify_tables
+from sfumato.verifier.verify import verify, verify_accounts, verify_extension, verify_table, verify_tables
 
 # The names that these had before, for those who import them.
 Asked = RequestedPromise
@@ -27,12 +28,15 @@ __all__ = [
     "PriorRelease",
     "Promise",
     "RequestedPromise",
+    "StatedBound",
+    "StatedExtension",
     "TrustedKey",
     "Verdict",
     "promised",
     "read_promise",
     "verify",
     "verify_accounts",
+    "verify_extension",
     "verify_table",
     "verify_tables",
 ]

@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.errors import InputError, NotVerified, quote
 from sfumato.verifier.duckdb_tables import ENCODINGS
+from sfumato.verifier.numeric_bounds import BOUNDS
 from sfumato.verifier.release_files import CHANGED, SUMMARY, JsonObject, check_layout, layout_keys
 from sfumato.verifier.stated_promise import (
     TAXONOMY_ROOT,
@@ -17,11 +18,13 @@ from sfumato.verifier.stated_promise import (
     MoveCosts,
     PriorRelease,
     Promise,
+    StatedBound,
     StatedRequirement,
     objection,
 )
 
-_ROLES = frozenset({"individual", "quasi", "sensitive", "plain"})
+_BOUND = "bound"
+_ROLES = frozenset({"individual", "quasi", "sensitive", "plain", "weight", _BOUND})
 
 
 def read_promise(
@@ -48,6 +51,11 @@ def read_promise(
         ordered=frozenset(column["name"] for column in manifest["columns"] if column.get("hierarchy")),
         previous=_read_previous(manifest, audit),
         taxonomies=manifest.get("taxonomies", {}),
+        bounds=tuple(
+            StatedBound(column["name"], column["of"], column[_BOUND], column["integers"])
+            for column in manifest["columns"]
+            if column["role"] == _BOUND
+        ),
     )
 
 
@@ -75,13 +83,28 @@ def _check_columns(columns: Sequence[JsonObject]) -> None:
         raise NotVerified(f"manifest.json names its columns in no proper way: {CHANGED}")
     if any(not isinstance(role, str) or role not in _ROLES for role in roles):
         raise NotVerified(f"manifest.json gives a column a role that does not exist: {CHANGED}")
-    if "quasi" not in roles or roles.count("individual") > 1:
-        raise NotVerified(f"manifest.json needs a quasi-identifier, and one individual column at most: {CHANGED}")
+    if "quasi" not in roles or roles.count("individual") > 1 or roles.count("weight") > 1:
+        needs = "needs a quasi-identifier, and one individual column and one of weights at most"
+        raise NotVerified(f"manifest.json {needs}: {CHANGED}")
+    quasi = {name for name, role in zip(names, roles, strict=True) if role == "quasi"}
     for column in columns:
+        if column["role"] == _BOUND and not _is_bound(column, quasi):
+            raise NotVerified(
+                f"manifest.json does not say properly what column {quote(column['name'])} is a number of: {CHANGED}"
+            )
         labels = column.get("labels", [])
         texts = isinstance(labels, list) and all(label is None or isinstance(label, str) for label in labels)
-        if not texts or not isinstance(column.get("type", ""), str):
+        step = column.get("round", 1)
+        rounded = isinstance(step, int | float) and not isinstance(step, bool) and 0 < step < float("inf")
+        if not texts or not rounded or not isinstance(column.get("type", ""), str):
             raise NotVerified(f"manifest.json describes column {quote(column['name'])} in no proper way: {CHANGED}")
+
+
+def _is_bound(column: JsonObject, quasi: set[Any]) -> bool:
+    """Whether a column of numbers says of which quasi-identifier it tells what, and whether numbers are whole."""
+    of, bound = column.get("of"), column.get(_BOUND)
+    known = isinstance(of, str) and of in quasi and isinstance(bound, str) and bound in BOUNDS
+    return known and isinstance(column.get("integers"), bool) and "table" not in column
 
 
 # What the audit adds
@@ -160,6 +183,20 @@ def _are_previous(value: Any) -> bool:
     return len(set(names)) == len(names)
 
 
+def _is_extension(value: Any) -> bool:
+    """Whether it names the releases that are extended by their hashes, and says what keeps the promise."""
+    if not isinstance(value, dict) or value.get("promise") not in {"alone", "together"}:
+        return False
+    releases = value.get("releases")
+    if not _are_objects(releases) or not releases or not _are_objects(value.get("privacy", [])):
+        return False
+    return all(_is_hash(entry.get(key)) for entry in releases for key in ("manifest_sha256", "sha256"))
+
+
+def _is_hash(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
 def _is_previous(entry: JsonObject) -> bool:
     """Whether an entry names its file, and says properly what its records are matched by."""
     if not all(isinstance(entry.get(key), str) and entry[key] for key in ("name", "table", "sha256")):
@@ -216,6 +253,9 @@ _MANIFEST_KEYS: dict[str, Callable[[Any], bool]] = {
     "previous": _are_previous,
     "taxonomies": are_taxonomies,
     "summary": lambda value: _has_hash(value) and value.get("file") == SUMMARY,
-    "signed_by": lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None,
+    "signed_by": _is_hash,
+    "extends": _is_extension,
 }
-_OPTIONAL_KEYS = frozenset({"csv", "privacy", "suppression_limit", "previous", "taxonomies", "summary", "signed_by"})
+_OPTIONAL_KEYS = frozenset(
+    {"csv", "privacy", "suppression_limit", "previous", "taxonomies", "summary", "signed_by", "extends"}
+)

@@ -5,7 +5,9 @@ with a quote in it. So no name of the table ever gets into a statement: columns 
 """
 
 import csv
+import gzip
 import re
+import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -24,7 +26,7 @@ ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "latin-1": "latin-1", "ut
 
 _CSV_OPTIONS = (
     "quote = '\"', escape = '\"', allow_quoted_nulls = false, strict_mode = true, null_padding = false, "
-    "header = true, auto_detect = false, compression = 'none', hive_partitioning = false"
+    "header = true, auto_detect = false, hive_partitioning = false"
 )
 _LINE_SIZE, _LONG_LINE_SIZE = 2_000_000, 200_000_000
 _MOST_LABELS, _MOST_SIGNS = 12, 60
@@ -117,13 +119,17 @@ def describe_cells(names: Sequence[str], cells: Sequence[str | None]) -> str:
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """How a CSV is written: ours, where nothing else is said. Without `line_ends` they may be any, but all alike."""
+    """How a CSV is written: ours, where nothing else is said. Without `line_ends` they may be any, but all alike.
+
+    Where it is `packed`, the whole file is compressed by gzip.
+    """
 
     null: tuple[str, ...] = ("",)
     separator: str = ","
     guarded: bool = True
     encoding: str = "utf-8"
     line_ends: str | None = "\\n"
+    packed: bool = False
 
     @property
     def options(self) -> str:
@@ -132,7 +138,10 @@ class CsvDialect:
         nulls = f"nullstr = [{null}]" if null else "nullstr = chr(0)"
         ends = "" if self.line_ends is None else f", new_line = '{self.line_ends}'"
         separator, encoding = quote_text(self.separator), quote_text(self.encoding)
-        return f"{_CSV_OPTIONS}, delim = {separator}, encoding = {encoding}, {nulls}{ends}"
+        compression = "gzip" if self.packed else "none"
+        return (
+            f"{_CSV_OPTIONS}, compression = '{compression}', delim = {separator}, encoding = {encoding}, {nulls}{ends}"
+        )
 
 
 def open_file(path: Path, *, null: str = "", types: Mapping[str, str] | None = None) -> TableView:
@@ -150,10 +159,12 @@ def open_files(
     """Open written files on one connection, each as the view of its name; it may read the `others`, and no more."""
     resolved = {source: path.resolve() for source, path in paths.items()}
     connection = connect([*resolved.values(), *others])
-    return [
-        open_view(connection, source, path, None if path.suffix == ".parquet" else CsvDialect((null,)), types)
-        for source, path in resolved.items()
-    ]
+    return [open_view(connection, source, path, _own_dialect(path, null), types) for source, path in resolved.items()]
+
+
+def _own_dialect(path: Path, null: str) -> CsvDialect | None:
+    """Tell how we write a file of this name; ``None`` for Parquet."""
+    return None if path.suffix == ".parquet" else CsvDialect((null,), packed=path.suffix == ".gz")
 
 
 def open_view(
@@ -219,9 +230,14 @@ def _read_header(path: Path, dialect: CsvDialect) -> list[str]:
     """Read the first record of a CSV by Python's own reader: it may contain line breaks."""
     encoding = "utf-8-sig" if dialect.encoding == "utf-8" and dialect.line_ends is None else dialect.encoding
     try:
-        with TextIOWrapper(open_without_waiting(path), encoding=encoding, newline="") as file:
+        with (
+            open_without_waiting(path) as raw,
+            TextIOWrapper(gzip.GzipFile(fileobj=raw) if dialect.packed else raw, encoding=encoding, newline="") as file,
+        ):
             lines = iter(lambda: file.readline(_LONG_LINE_SIZE), "")
             first = next(csv.reader(lines, strict=True, delimiter=dialect.separator), None)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise NotVerified(f"{path.name} cannot be read: it is damaged, or not packed by gzip") from None
     except OSError as error:
         raise unreadable(path.name, error) from None
     except UnicodeError:
@@ -250,10 +266,9 @@ def _read_schema(path: Path) -> tuple[list[str], list[Any]]:
 
 def _column_types(names: Sequence[str], kinds: Sequence[Any], declared: Mapping[str, str]) -> dict[str, Any]:
     """Select the types of columns that are not text, to the second where the data dictionary says so."""
-    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     types = {}
     for name, kind in zip(names, kinds, strict=True):
-        if any(is_text(kind) for is_text in texts):
+        if _is_text_type(kind):
             continue
         types[name], stated = kind, declared.get(name, "")
         if pa.types.is_timestamp(kind) and stated.startswith("timestamp[s"):
@@ -261,6 +276,16 @@ def _column_types(names: Sequence[str], kinds: Sequence[Any], declared: Mapping[
         elif pa.types.is_time32(kind) and stated == "time32[s]":
             types[name] = pa.time32("s")
     return types
+
+
+def arrow_types(table: Any) -> dict[str, Any]:
+    """Find the types of the columns of an Arrow table that are not text, those of the values where they are coded."""
+    kinds = {field.name: _value_type(field.type) for field in table.schema}
+    return {name: kind for name, kind in kinds.items() if not _is_text_type(kind)}
+
+
+def _is_text_type(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def register_tables(
@@ -274,14 +299,14 @@ def register_tables(
     for place, (label, table) in enumerate(tables.items()):
         names = tuple(table.column_names)
         kept = {f"c{i}": table.column(i) for i, name in enumerate(names) if name in numbers}
-        texts = {f"c{i}": _as_text(table.column(i)) for i, name in enumerate(names) if name in needed}
+        texts = {f"c{i}": as_text(table.column(i)) for i, name in enumerate(names) if name in needed}
         connection.register(f"published_{place}", pa.table(texts | kept))
         types = {field.name: _value_type(field.type) for field in table.schema if field.name in numbers}
         views.append(TableView(connection, names, types, source=f"published_{place}", label=label))
     return views
 
 
-def _as_text(column: Any) -> Any:
+def as_text(column: Any) -> Any:
     """Make a column a dictionary of texts: each different value is printed once."""
     kind = _value_type(column.type)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):

@@ -30,7 +30,7 @@ SIGNATURE = "manifest.json.sig"
 """The signature of the manifest, which may be beside it."""
 
 _MOST_SIGNS = 60
-FORMATS = frozenset({".csv", ".parquet"})
+FORMATS = (".csv", ".csv.gz", ".parquet")
 LARGEST_ACCOUNT = 1 << 27
 """Bytes of a manifest or an audit: a million labels take less."""
 CHANGED = "it was changed after publication, or is of another version"
@@ -106,8 +106,8 @@ def open_without_waiting(path: Path) -> BufferedReader:
 def table_path(public: Path, name: str) -> Path:
     """Find a published table, which is a plain file in the folder itself and nowhere else."""
     path = plain_file(public, name)
-    if path.suffix not in FORMATS:
-        raise NotVerified(f"{name} is no table that this version can verify; it reads CSV and Parquet")
+    if not name.endswith(FORMATS):
+        raise NotVerified(f"{name} is no table that this version can verify; it reads CSV, packed or not, and Parquet")
     return path
 
 

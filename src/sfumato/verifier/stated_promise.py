@@ -117,6 +117,16 @@ def _have_type(values: Iterable[object], kinds: tuple[type, ...]) -> bool:
 
 
 @dataclass(frozen=True)
+class StatedBound:
+    """That a column has the low end, the high end or the middle of the labels of another, of whole numbers or not."""
+
+    column: str
+    of: str
+    bound: str
+    whole: bool
+
+
+@dataclass(frozen=True)
 class Promise:
     """Which columns are the quasi-identifier, and what must hold of the classes they form.
 
@@ -124,7 +134,7 @@ class Promise:
     input, and `costs` the ground distances of a general earth mover's distance, both by column. `complete` says that no
     row could be suppressed, so that the published table is the whole one; `ordered` names columns whose order is that
     of a hierarchy, which the published table does not tell. `previous` are the releases that this one is joined with,
-    and `taxonomies` tell which labels match.
+    and `taxonomies` tell which labels match. `bounds` are the columns of numbers beside labels.
     """
 
     quasi: tuple[str, ...]
@@ -137,6 +147,7 @@ class Promise:
     ordered: frozenset[str] = frozenset()
     previous: tuple[PriorRelease, ...] = ()
     taxonomies: Taxonomies = field(default_factory=dict)
+    bounds: tuple[StatedBound, ...] = ()
 
     @property
     def joined_releases(self) -> tuple[PriorRelease, ...]:
@@ -185,7 +196,7 @@ class RequestedPromise:
 
     def differing_columns(self, columns: Sequence[Mapping[str, Any]]) -> list[str]:
         """List published columns that have another role here, and columns of the policy that are not published."""
-        published = {column["name"]: column["role"] for column in columns}
+        published = {column["name"]: column["role"] for column in columns if column["role"] != "bound"}
         requested = {name: role for name, role in self.roles.items() if role != "identifier"}
         return sorted(name for name in published | requested if published.get(name) != requested.get(name))
 

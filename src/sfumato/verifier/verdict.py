@@ -37,7 +37,8 @@ class FoundSignature:
 class Verdict:
     """Whether a release keeps its promise, requirement by requirement, and everything that is wrong with it.
 
-    `signature` is that of its manifest, where it has one that fits.
+    `signature` is that of its manifest, where it has one that fits. `together` is what was found of its table and those
+    that it extends, taken as one, where it extends any. `notes` say what could not be checked.
     """
 
     rows: int
@@ -45,6 +46,8 @@ class Verdict:
     privacy: tuple[Finding, ...]
     problems: tuple[str, ...] = field(default=())
     signature: FoundSignature | None = None
+    together: "Verdict | None" = None
+    notes: tuple[str, ...] = ()
 
     @property
     def satisfied(self) -> bool:
@@ -63,13 +66,18 @@ class Verdict:
 
     def as_json(self) -> dict[str, Any]:
         """As ``sfumato verify --json`` prints it, with what is wrong beside it."""
-        content = {
+        content: dict[str, Any] = {
             "satisfied": self.satisfied,
             "rows": self.rows,
             "classes": self.classes,
             "privacy": [finding.as_json() for finding in self.privacy],
             "problems": list(self.complaints),
         }
+        if self.together is not None:
+            united = {"rows": self.together.rows, "classes": self.together.classes}
+            content["together"] = united | {"privacy": [finding.as_json() for finding in self.together.privacy]}
+        if self.notes:
+            content["notes"] = list(self.notes)
         if self.signature is None:
             return content
         return content | {"signed_by": self.signed_by, "signature": asdict(self.signature)}

@@ -17,7 +17,13 @@ from sfumato.errors import InputError, listing, quote
 from sfumato.verifier.accounts import read_promise
 from sfumato.verifier.checks import reach_verdict
 from sfumato.verifier.counts import ClassCounts, count_release
-from sfumato.verifier.duckdb_tables import open_files, register_tables
+from sfumato.verifier.duckdb_tables import TableView, open_files, register_tables
+from sfumato.verifier.extension_checks import (
+    StatedExtension,
+    add_verdict_in_memory,
+    add_verdict_together,
+    read_extension,
+)
 from sfumato.verifier.linkage.earlier_releases import (
     join_problems,
     locate_files,
@@ -27,6 +33,7 @@ from sfumato.verifier.linkage.earlier_releases import (
     with_stated_files,
 )
 from sfumato.verifier.manifest_signature import TrustedKey, require_signature, signature_problems
+from sfumato.verifier.numeric_bounds import bound_problems
 from sfumato.verifier.release_files import (
     JsonObject,
     Layout,
@@ -57,14 +64,16 @@ def verify(
     asked: RequestedPromise | None = None,
     previous: Mapping[str, str | Path] | None = None,
     signed_by: str | Path | None = None,
+    bases: Sequence[str | Path] = (),
 ) -> Verdict:
     """Re-check a published release from its files.
 
     `folder` is the release or its ``public`` part. What is `asked`, a policy, stands in place of what the manifest
     promises. `previous` names the files of earlier releases, in place of those that the private audit knows.
     `signed_by` is the file of a public key: whatever its owner has not signed is refused, every public file included.
-    Raises `NotVerified` where a file is missing, cannot be read or is not signed by that key, and `InputError` where a
-    requirement cannot be checked with what is at hand.
+    `bases` are the folders of the releases that this one adds rows to, where it does and the private audit does not
+    know them. Raises `NotVerified` where a file is missing, cannot be read or is not signed by that key, and
+    `InputError` where a requirement cannot be checked with what is at hand.
     """
     key = None if signed_by is None else TrustedKey.read(Path(signed_by))
     public = public_folder(Path(folder))
@@ -75,6 +84,7 @@ def verify(
     _check_requirements(promise)
     layout = read_layout(manifest)
     paths = [table_path(public, name) for name in layout.files]
+    extension = read_extension(manifest, audit, bases)
     problems = manifest_file_problems(content, audit)
     with ThreadPoolExecutor(1) as pool:  # hashing needs no lock of Python's, and reads what is counted meanwhile
         hashing = pool.submit(table_file_problems, public, manifest)
@@ -82,11 +92,13 @@ def verify(
             others = other_file_problems(public, manifest, layout.files, complete=key is not None)
             others += promise_problems(manifest, audit) + previous_problems(manifest, audit)
             verdict = _verify_tables(paths, promise, manifest, audit)
+            if extension is not None:
+                verdict = add_verdict_together(verdict, paths[0], manifest, promise, extension)
         finally:  # of two errors, that of a file that cannot be read is the one to mend first
             problems += hashing.result()
     problems += others
     if asked is None and "privacy" in manifest:
-        problems += figure_problems(verdict.privacy, manifest["privacy"])
+        problems += figure_problems(verdict.privacy, manifest["privacy"]) + together_problems(verdict, manifest)
     problems += (wrong := signature_problems(public, content, manifest))
     signature = None if wrong else _found_signature(manifest, key)
     return replace(verdict, problems=(*problems, *verdict.problems), signature=signature)
@@ -105,6 +117,7 @@ def verify_accounts(folder: Path, verdict: Verdict, *, key: TrustedKey | None = 
     problems = manifest_file_problems(content, audit) + promise_problems(manifest, audit)
     problems += other_file_problems(public, manifest, tables, complete=complete) + previous_problems(manifest, audit)
     problems += number_problems(verdict, manifest, audit) + figure_problems(verdict.privacy, manifest["privacy"])
+    problems += together_problems(verdict, manifest)
     problems += (wrong := signature_problems(public, content, manifest))
     signature = None if wrong else _found_signature(manifest, key)
     return replace(verdict, problems=(*verdict.problems, *problems), signature=signature)
@@ -129,6 +142,11 @@ def verify_table(table: Any, promise: Promise) -> Verdict:
     return _verify_in_memory({"the table": table}, promise, None)
 
 
+def verify_extension(table: Any, promise: Promise, stated: StatedExtension, bases: Sequence[Any]) -> Verdict:
+    """Check that of a table which adds rows to `bases`, public folders of releases or Arrow tables, with these."""
+    return add_verdict_in_memory(verify_table(table, promise), table, promise, stated, bases)
+
+
 def verify_tables(nss: Any, ss: Sequence[Any], promise: Promise, class_id: str) -> Verdict:
     """Check that of two tables that share a column of class ids; `ss` may be several, one for each sensitive column."""
     names = ["ss"] if len(ss) == 1 else [f"ss {i}" for i in range(1, len(ss) + 1)]
@@ -139,11 +157,12 @@ def _verify_in_memory(tables: Mapping[str, Any], promise: Promise, class_id: str
     _check_requirements(promise)
     layout = Layout({name: tuple(table.column_names) for name, table in tables.items()}, class_id)
     others = locate_files(promise.joined_releases)
-    needed = {*promise.needed_columns, *promise.join_columns}
+    needed = {*promise.needed_columns, *promise.join_columns, *(one.column for one in promise.bounds)}
     views = register_tables(tables, needed, [class_id] if class_id else [], others)
     with closing(views[0].connection):
         earlier = open_earlier(views[0].connection, promise.joined_releases, others)
-        return reach_verdict(count_release(views, promise, layout), earlier)
+        verdict = reach_verdict(count_release(views, promise, layout), earlier)
+        return replace(verdict, problems=(*verdict.problems, *bound_problems(views[0], promise.bounds)))
 
 
 def _verify_tables(paths: Sequence[Path], promise: Promise, manifest: JsonObject, audit: JsonObject) -> Verdict:
@@ -163,6 +182,8 @@ def _verify_tables(paths: Sequence[Path], promise: Promise, manifest: JsonObject
         verdict = reach_verdict(counts, earlier)
         problems += join_problems(promise.joined_releases, earlier, manifest, audit)
         problems += label_problems(counts, manifest["columns"]) + number_problems(verdict, manifest, audit)
+        problems += [] if problems else bound_problems(views[0], promise.bounds)
+        problems += weight_problems(views[0], manifest["columns"])
         return replace(verdict, problems=(*verdict.problems, *problems))
 
 
@@ -239,6 +260,31 @@ def label_problems(counts: ClassCounts, columns: Sequence[JsonObject]) -> list[s
     return problems
 
 
+def weight_problems(view: TableView, columns: Sequence[JsonObject]) -> list[str]:
+    """Name sampling weights that are no numbers of 0 or more, or not rounded as the data dictionary says."""
+    problems = []
+    for column in columns:
+        if column["role"] != "weight" or column["name"] not in view.columns:
+            continue
+        step = column.get("round")
+        unit = format(float(step or 1), ".17g")
+        times = f"x / {unit} - round(x / {unit})" if step else "0"
+        # DuckDB leaves a cast alone to its CSV reader, which then stops at a cell that is no number.
+        cell = f"concat({view.column(column['name'])})"
+        view.read(
+            "CREATE OR REPLACE TABLE weights AS SELECT "
+            "count(*) FILTER (WHERE x IS NULL OR NOT isfinite(x) OR x < 0) AS bad, "
+            f"count(*) FILTER (WHERE abs({times}) > 1e-6) AS uneven "
+            f"FROM (SELECT TRY_CAST({cell} AS DOUBLE) AS x FROM {view.source})"
+        )
+        ((bad, uneven),) = view.connection.execute("SELECT bad, uneven FROM weights").fetchall()
+        if bad:
+            problems.append(f"column {quote(column['name'])} has {bad:,} weights that are no numbers of 0 or more")
+        elif uneven:
+            problems.append(f"column {quote(column['name'])} has {uneven:,} weights that are no multiples of {step:g}")
+    return problems
+
+
 def number_problems(verdict: Verdict, manifest: JsonObject, audit: JsonObject) -> list[str]:
     """Say where rows and classes are not as many as the manifest states, or as the audit leaves."""
     problems = [
@@ -273,6 +319,20 @@ def figure_problems(findings: Sequence[Finding], stated: Sequence[JsonObject]) -
     ]
 
 
+def together_problems(verdict: Verdict, manifest: JsonObject) -> list[str]:
+    """Say which figures of the manifest on the table and those that it extends are not those that were found."""
+    stated = manifest.get("extends", {})
+    if verdict.together is None or "privacy" not in stated:
+        return []
+    counts = {"rows": verdict.together.rows, "classes": verdict.together.classes}
+    problems = [
+        f"the tables together have {number:,} {what}, not as many as the manifest says"
+        for what, number in counts.items()
+        if stated.get(what) != number
+    ]
+    return problems + figure_problems(verdict.together.privacy, stated["privacy"])
+
+
 def _agrees(finding: Finding, stated: JsonObject) -> bool:
     figures = stated.get("achieved", finding.achieved)
     if stated.get("model") != finding.model or stated.get("satisfied") is not finding.satisfied:
@@ -304,7 +364,8 @@ def promise_problems(manifest: JsonObject, audit: JsonObject) -> list[str]:
         problems.append("the manifest does not promise what the policy in the audit asks for")
     if isinstance(columns, dict):
         roles = {name: spec.get("role") if isinstance(spec, dict) else spec for name, spec in columns.items()}
-        if roles | {column["name"]: column["role"] for column in manifest["columns"]} != roles:
+        stated = {column["name"]: column["role"] for column in manifest["columns"] if column["role"] != "bound"}
+        if roles | stated != roles:
             problems.append("the manifest does not give the columns the roles of the policy in the audit")
     return problems
 

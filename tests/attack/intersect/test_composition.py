@@ -16,6 +16,8 @@ from sfumato.attack.intersect import intersect
 from sfumato.datasets import hospital
 from sfumato.datasets.adult import UNUSED_COLUMNS, adult_folder
 
+pytestmark = pytest.mark.slow
+
 Makes = Callable[..., Path]
 
 QUASI = {

@@ -20,6 +20,8 @@ from sfumato.attack.minimality.posterior import NEGLIGIBLE, TINY, Evidence, Worl
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import QuasiIdentifier
+from sfumato.hierarchy import Ranges
+from sfumato.policy.options import UNLEVELLED
 from sfumato.recode.local.mondrian import Median, assign_sides
 
 _PROPAGATION_ROUNDS = 8
@@ -96,9 +98,9 @@ def _finer_labels(knowledge: AdversaryKnowledge) -> Iterator[tuple[IntArray, Int
             if level:
                 yield quasi.hierarchy.matrix[codes, level - 1].astype(np.int64), np.zeros_like(alone)
         elif recoding.cut and recoding.group is None:
-            if quasi.spec.levelled:
+            if not isinstance(quasi.spec, Ranges):
                 yield _labels_below_cut(knowledge, quasi, codes)
-        elif quasi.spec.levelled:
+        elif quasi.spec.levelled or recoding.algorithm not in UNLEVELLED:
             yield _labels_below_common(knowledge, quasi, codes), alone
         else:
             yield _sides_of_median(knowledge, _cutting_order(quasi)[codes]), alone

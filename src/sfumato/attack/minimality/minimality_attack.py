@@ -75,16 +75,21 @@ def minimality(
     *,
     effort: MinimalityEffort = QUICK,
     column: str | None = None,
+    applied: bool = False,
 ) -> MinimalityResult:
-    """Try the attack on a release in memory, on one sensitive column or on all."""
+    """Try the attack on a release in memory, on one sensitive column or on all.
+
+    Where the recoding of another release was `applied`, nothing was searched: the labels tell nothing of these rows,
+    and what is told by which of them were dropped is not measured.
+    """
     rng = np.random.default_rng(effort.seed)
     knowledge = AdversaryKnowledge.from_recoding(encoded, recoding, policy, most=effort.rows, rng=rng)
     limits = WorldLimits(effort.worlds, effort.slots, rng)
     coverage = MinimalityCoverage(knowledge.published, len(knowledge.rows), knowledge.classes)
-    basis = find_basis(knowledge, limits)
+    basis = "applied" if applied else find_basis(knowledge, limits)
     why = _find_obstacle(knowledge, policy, basis)
     names = [name for name in encoded.sensitive if column in {None, name}]
-    if why or basis in {"drawn", "nothing"}:
+    if why or basis in {"drawn", "nothing", "applied"}:
         told = {
             name: one
             for name, one in sensitive_columns_from_recoding(encoded, recoding, policy).items()
@@ -133,6 +138,9 @@ def _find_obstacle(knowledge: AdversaryKnowledge, policy: Policy, basis: str) ->
     """Say why what the adversary concludes cannot be measured; ``None`` where it can."""
     if basis in {"drawn", "nothing"}:
         return None
+    if basis == "applied":
+        dropped = "rows were dropped by what their classes hold, and what that tells is not looked at"
+        return dropped if knowledge.recoding.suppressed else None
     requirement, rows = knowledge.requirement, len(knowledge.rows)
     obstacles = {
         "every class has more rows than this effort looks at": not rows,
@@ -263,6 +271,11 @@ def remake_release(
     the release is made again, and compared with the files class by class.
     """
     released = read_release_lines(release)
+    if released.manifest.extends:
+        raise InputError(
+            f"{release} has the labels of a release before it, which its rows had no part in choosing; try the attack "
+            "on that one"
+        )
     check_row_count(released.rows, original.rows)
     encoded = encode(original, policy)
     linked = None

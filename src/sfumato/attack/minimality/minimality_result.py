@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sfumato.attack.result import AttackResult
+from sfumato.attack.result import AttackResult, ShownAttack
 from sfumato.page.wording import amount, percent, plural
 
 PROMISE = (
@@ -34,6 +34,7 @@ _BASES = {
         "some classes."
     ),
     "drawn": ": that it draws buckets at random among rows of the most frequent sensitive values left.",
+    "applied": ": that labels and classes are those of a release before, which these rows had no part in choosing.",
     "nothing": ": that it stops as early as it can. No requirement looks at a sensitive column.",
 }
 """What the adversary concludes from, by the name of the basis."""
@@ -99,8 +100,8 @@ class MinimalityCoverage:
     misled: int = 0
 
 
-@dataclass(frozen=True)
-class MinimalityResult:
+@dataclass(frozen=True, repr=False)
+class MinimalityResult(ShownAttack):
     """The attack on each sensitive column. `why` says why it was not measured, where it was not."""
 
     algorithm: str
@@ -155,6 +156,8 @@ def _describe_column(column: str, figures: MinimalityFigures, result: Minimality
         return (f"{_DRAWN}.", share)
     if not figures.asked:
         return (_UNASKED, share)
+    if result.basis == "applied" and not result.why:
+        return (f"The labels were chosen before these rows came. {_SAME}", share)
     if result.why:
         return (f"Not measured: {result.why}. That is unknown, not safe.",)
     if not looked.telling and not looked.unfit:

@@ -28,7 +28,7 @@ _COUNTS = (
 
 def homogeneity(
     release: Annotated[Path, typer.Argument(help="The release folder, or its public part.", metavar="RELEASE")],
-    column: Annotated[str | None, typer.Option(help="The sensitive column; all, where it is left out.")] = None,
+    column: Annotated[str | None, typer.Option(help="Any published column; left out, every sensitive column.")] = None,
     policy: Annotated[
         Path | None, typer.Option(help="The policy: its bounds, and the hierarchies of its sensitive columns.")
     ] = None,
@@ -38,14 +38,13 @@ def homogeneity(
     from sfumato.attack.bound import bounds
     from sfumato.attack.homogeneity import ASSUMES
     from sfumato.attack.homogeneity import homogeneity as attack
-    from sfumato.attack.sensitive_columns import SensitiveColumns, select_sensitive_columns
+    from sfumato.attack.sensitive_columns import SensitiveColumns, read_attacked_columns
     from sfumato.cli.attack.attack_output import figure_tables, print_findings
     from sfumato.cli.printing import print_json
     from sfumato.policy import load
-    from sfumato.reading.release_view import read_release_lines
 
     rules = None if policy is None else load(policy)
-    columns = select_sensitive_columns(read_release_lines(release), rules, column)
+    columns = read_attacked_columns(release, rules, column).columns
     found = attack(columns, None if rules is None else bounds(rules, SensitiveColumns(columns)))
     if as_json:
         print_json(found.as_json())
@@ -69,7 +68,7 @@ def _homogeneity_figures(found: "ColumnHomogeneity") -> dict[str, str]:
 
 def skewness(
     release: Annotated[Path, typer.Argument(help="The release folder, or its public part.", metavar="RELEASE")],
-    column: Annotated[str | None, typer.Option(help="The sensitive column; all, where it is left out.")] = None,
+    column: Annotated[str | None, typer.Option(help="Any published column; left out, every sensitive column.")] = None,
     threshold: Annotated[
         float, typer.Option(help="Count rows in classes that tell more of some value than this.", min=0, max=1)
     ] = 0.3,
@@ -81,22 +80,20 @@ def skewness(
     """Compare what a class tells of sensitive values with what the whole table tells anyone."""
     from sfumato.attack.homogeneity import ASSUMES, gain_bounds
     from sfumato.attack.homogeneity import skewness as attack
-    from sfumato.attack.sensitive_columns import select_sensitive_columns
+    from sfumato.attack.sensitive_columns import read_attacked_columns
     from sfumato.cli.attack.attack_output import figure_tables, print_findings
     from sfumato.cli.printing import print_json
     from sfumato.policy import load
-    from sfumato.reading.release_view import read_release_lines
 
     rules = None if policy is None else load(policy)
-    released = read_release_lines(release)
-    columns = select_sensitive_columns(released, rules, column)
-    found = attack(columns, threshold=threshold, promised=None if rules is None else gain_bounds(rules))
+    attacked = read_attacked_columns(release, rules, column)
+    found = attack(attacked.columns, threshold=threshold, promised=None if rules is None else gain_bounds(rules))
     if as_json:
         print_json(found.as_json())
         return
     parts: list[str | Table] = []
     for name, one in found.columns.items():
-        parts += [_skewed_classes(name, one, released), " ".join(one.sentences())]
+        parts += [_skewed_classes(name, one, attacked.lines), " ".join(one.sentences())]
     figures = {name: _skewness_figures(one) for name, one in found.columns.items()}
     print_findings(*figure_tables("skewness attack", figures), *parts, ASSUMES)
 

@@ -18,7 +18,7 @@ def link(
     release: Annotated[
         Path, typer.Argument(help="A release folder, or a file: raw, or published by others.", metavar="RELEASE")
     ],
-    known: Annotated[Path, typer.Option(help="The outside table, each row a person, such as a voter roll.")],
+    known: Annotated[str, typer.Option(help="The outside table, each row a person, such as a voter roll.")],
     on: Annotated[str, typer.Option(help="The columns that both have, separated by commas.", metavar="A,B,...")],
     policy: Annotated[
         Path | None, typer.Option(help="What labels of a file stand for, and how tables are read.")

@@ -20,7 +20,7 @@ _FIGURES = (
 
 def minimality(
     release: Annotated[Path, typer.Argument(help="The release folder.", metavar="RELEASE")],
-    original: Annotated[Path, typer.Option(help="The table that the release was made from.", metavar="DATA")],
+    original: Annotated[str, typer.Option(help="The table that the release was made from.", metavar="DATA")],
     policy: Annotated[Path | None, typer.Option(help="Its policy, where it has moved since.")] = None,
     column: Annotated[str | None, typer.Option(help="The sensitive column; all, where it is left out.")] = None,
     worlds: Annotated[
@@ -35,32 +35,13 @@ def minimality(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Measure how much surer of sensitive values one is who knows that the algorithm publishes nothing too coarse."""
-    from sfumato.attack.minimality import THOROUGH, MinimalityEffort
-    from sfumato.attack.minimality import minimality as attack
-    from sfumato.attack.minimality.minimality_attack import (
-        check_sensitive_column,
-        minimality_of_buckets,
-        policy_of_search,
-        remake_release,
-    )
+    from sfumato.api.attacks import minimality as attack
     from sfumato.attack.minimality.minimality_result import PROMISE
     from sfumato.cli.attack.attack_output import figure_tables, print_findings
-    from sfumato.cli.complete_release import open_complete_release
     from sfumato.cli.printing import print_json, progress
-    from sfumato.table import read_table
 
-    folder = open_complete_release(release, policy)
-    rules = policy_of_search(folder.policy)
-    check_sensitive_column(rules, column)
-    if rules.publish.form == "anatomy":
-        found = minimality_of_buckets(release, rules, seed=seed, column=column)
-    else:
-        with progress(rules.recoder, quiet=as_json, verb="making it again") as bar:
-            encoded, recoding = remake_release(release, read_table(original, rules), rules, progress=bar)
-        effort = MinimalityEffort(
-            worlds=worlds, slots=max(THOROUGH.slots, THOROUGH.slots // THOROUGH.worlds * worlds), seed=seed
-        )
-        found = attack(encoded, recoding, rules, effort=effort, column=column)
+    with progress("search", quiet=as_json, verb="making it again") as bar:
+        found = attack(release, original, policy=policy, column=column, worlds=worlds, seed=seed, progress=bar)
     if as_json:
         print_json(found.as_json())
         return

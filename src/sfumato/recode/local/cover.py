@@ -42,6 +42,9 @@ _NEAR = 0.008
 _FEW, _MANY_NODES = 2000, 64
 """With fewer lines than this, so many nodes are looked at at a time, to see at which there is anything."""
 
+_MANY_COLUMNS = 30
+"""Nodes of more columns are charged by the square of their number, which is what they take."""
+
 _SORTED = 1024
 """With fewer lines than this, sorting them is quicker than counting them roughly first."""
 
@@ -124,7 +127,8 @@ class _Search:
         if node in self.expanded:
             return
         self.expanded.add(node)
-        self.budget -= _EXPANDED * len(self.floors)
+        # of very many columns, writing down the nodes above costs more than their number tells
+        self.budget -= _EXPANDED * len(self.floors) * max(len(self.floors) // _MANY_COLUMNS, 1)
         here = self._floor(node)
         for i, floors in enumerate(self.floors):
             above = (*node[:i], node[i] + 1, *node[i + 1 :])

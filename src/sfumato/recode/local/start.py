@@ -19,6 +19,7 @@ from sfumato.hierarchy import Ranges, Sets
 from sfumato.hierarchy.hierarchy import build
 from sfumato.models import IdentityAlphaBeta, Model
 from sfumato.policy import Policy
+from sfumato.policy.options import UNLEVELLED
 from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.lattice import Node
 from sfumato.recode.local.axes import AttributeAxis, SetAxis, TreeAxis
@@ -34,9 +35,13 @@ _SEARCHED = 30_000
 
 
 def pose_problem(encoded: EncodedTable, policy: Policy) -> Problem:
-    """Make the problem of a table and a policy; all rows take part."""
+    """Make the problem of a table and a policy; all rows take part.
+
+    An algorithm that works on levels gets ranges and sets as trees of the value and ``*``.
+    """
+    chooses_labels = policy.recoder in UNLEVELLED
     partitions: dict[int, RangeAxis] = {}  # by number of the attribute
-    if policy.publish.ranges == "partition":
+    if chooses_labels and policy.publish.ranges == "partition":
         least = max(model.least for model in policy.privacy)
         for number, attribute in enumerate(encoded.quasi):
             if isinstance(attribute.spec, Ranges):
@@ -49,9 +54,9 @@ def pose_problem(encoded: EncodedTable, policy: Policy) -> Problem:
     def axis(number: int, attribute: QuasiIdentifier) -> AttributeAxis:
         if number in partitions:
             return partitions[number].by_place(metric.share(number))
-        if isinstance(attribute.spec, Ranges):
+        if chooses_labels and isinstance(attribute.spec, Ranges):
             return RangeAxis(attribute, metric.share(number), form=policy.publish.ranges)
-        if isinstance(attribute.spec, Sets):
+        if chooses_labels and isinstance(attribute.spec, Sets):
             return SetAxis(attribute, metric.share(number))
         return TreeAxis(attribute, metric.cells(number))
 

@@ -15,7 +15,7 @@ from sfumato.verifier.duckdb_tables import ENCODINGS, CsvDialect, TableView, ope
 from sfumato.verifier.release_files import JsonObject, open_without_waiting
 from sfumato.verifier.stated_promise import PriorRelease
 
-_MATCHED_ROLES = frozenset({"quasi", "sensitive", "plain"})
+_MATCHED_ROLES = frozenset({"quasi", "sensitive", "plain", "weight"})
 
 
 def use_files(releases: Sequence[PriorRelease], paths: Mapping[str, str | Path] | None) -> tuple[PriorRelease, ...]:
@@ -81,7 +81,9 @@ def open_earlier(connection: Any, releases: Sequence[PriorRelease], paths: Seque
         if csv is not None:
             encoding = ENCODINGS[csv.get("encoding", "utf-8")]
             separator, guarded = csv.get("separator", ","), csv.get("guarded", False)
-            dialect = CsvDialect(tuple(csv["null"]), separator, guarded, encoding, line_ends=None)
+            dialect = CsvDialect(
+                tuple(csv["null"]), separator, guarded, encoding, line_ends=None, packed=path.suffix == ".gz"
+            )
         view = open_view(connection, f"earlier_{place}", path, dialect)
         views.append(replace(view, label=f"earlier release {quote(release.name)}"))
     return views

@@ -1,8 +1,10 @@
-"""A complete release folder, for commands that compare it with the original: its files, its manifest and its policy.
+"""A complete release folder, for what compares it with the original: its files, its manifest and its policy.
 
-The manifest is checked by the verifier's own rules, and only commands may know both the verifier and policies.
+The manifest is checked by the verifier's own rules, and only what stands above both may know the verifier and policies.
 """
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from sfumato.errors import InputError, NotVerified
 from sfumato.labels.data_dictionary import is_valid_entry
 from sfumato.policy import Policy, load
 from sfumato.reading.release_reader import AUDIT, MANIFEST
+from sfumato.settled_policy import settle_policy
 from sfumato.verifier.accounts import check_manifest
 from sfumato.verifier.release_files import read_json, table_path
 
@@ -24,13 +27,20 @@ class CompleteRelease:
     policy: Policy
 
 
-def open_complete_release(release: Path, policy: Path | None) -> CompleteRelease:
-    """Open a release; its policy is the given one, or the one in the audit."""
+def open_complete_release(
+    release: Path, policy: str | os.PathLike[str] | Mapping[str, Any] | Policy | None, original: Any
+) -> CompleteRelease:
+    """Open a release; its policy is the given one, or the one in the audit, settled for the original table.
+
+    A `Policy` that is given is that of the release itself, and no audit is needed.
+    """
+    if not isinstance(release, Path):
+        raise InputError(f"give a release, or the folder of one, not a {type(release).__name__}")
     public, audit = release / "public", release / "private" / AUDIT
-    if not (public / MANIFEST).exists() or not audit.exists():
+    if not (public / MANIFEST).exists() or not (audit.exists() or isinstance(policy, Policy)):
         raise InputError(f"{release} is not a complete release folder; name the folder that anonymize wrote")
     try:
-        manifest, record = read_json(public / MANIFEST), read_json(audit)
+        manifest, record = read_json(public / MANIFEST), read_json(audit) if audit.exists() else {}
         check_manifest(manifest)
         for name in manifest["files"]:
             table_path(public, name)  # a name that leads elsewhere is refused before anything is read
@@ -42,4 +52,4 @@ def open_complete_release(release: Path, policy: Path | None) -> CompleteRelease
         raise InputError("audit.json does not say what the policy was; give it with --policy")
     # what a ledger asked for besides does not go with every algorithm, and is no matter here
     rules = load(policy) if policy else Policy.read(record["policy"], folder=Path(record["folder"]), lenient=True)
-    return CompleteRelease(public, manifest, rules)
+    return CompleteRelease(public, manifest, settle_policy(rules, original))

@@ -1,0 +1,113 @@
+"""What a column is, for a policy that is built in code: ``sf.quasi(intervals=[5, 10])``, ``sf.sensitive()``.
+
+Each function makes the table that a policy file has of a column, and nothing more: `Policy` reads and checks all of
+them in the same way, wherever they come from.
+
+>>> quasi(mask="right", length=5)
+{'role': 'quasi', 'hierarchy': {'mask': 'right', 'length': 5}}
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+from sfumato.api.trees import Tree, is_kind_of_hierarchy
+from sfumato.errors import PolicyError
+
+Entry = dict[str, Any]
+"""What [columns] of a policy has of a column."""
+
+
+def quasi(  # noqa: PLR0913 - as many keys as a quasi-identifier may have
+    hierarchy: Any = None,
+    *,
+    intervals: Sequence[float] | None = None,
+    mask: str | None = None,
+    dates: Sequence[str] | None = None,
+    ranges: bool | None = None,
+    least: int | None = None,
+    weight: float | None = None,
+    public_domain: bool | None = None,
+    **options: Any,
+) -> Entry:
+    """A column that others may know of a person, and that is published generalized.
+
+    How it is generalized is one of these: `intervals`, a list of widths; `mask`, left or right; `dates`, a list of
+    units; `ranges`, which the algorithm chooses; or a `hierarchy`: the word ``"suppress"`` or ``"sets"``, the path of a
+    hierarchy file, a `Tree`, or whatever a tree is made of (a dict, a list of paths, a frame, a function, a graph).
+    `options` are the other keys of its kind, such as ``domain=[0, 120]``, ``top=90`` or ``length=5``. `least`, `weight`
+    and `public_domain` are as in a policy file.
+
+    >>> quasi(intervals=[5, 10], top=90)
+    {'role': 'quasi', 'hierarchy': {'intervals': [5, 10], 'top': 90}}
+    >>> quasi({"Bern": "Switzerland", "Lyon": "France"})["hierarchy"]["lines"][0]
+    ['Bern', 'Switzerland', '*']
+    """
+    kinds = {"intervals": intervals, "mask": mask, "dates": dates, "ranges": ranges}
+    given = {name: value for name, value in kinds.items() if value is not None}
+    if (hierarchy is not None) + len(given) > 1:
+        names = [*given, *(["hierarchy"] if hierarchy is not None else [])]
+        raise PolicyError(f"a column is generalized in one way, and here are {' and '.join(names)}; leave one out")
+    if options and not given:
+        raise PolicyError(f"{next(iter(options))} goes with intervals, mask, dates or ranges; give one of them")
+    written = given | options if given else _write_hierarchy(hierarchy)
+    return _entry("quasi", hierarchy=written, least=least, weight=weight, public_domain=public_domain)
+
+
+def sensitive(hierarchy: Any = None) -> Entry:
+    """A column that nobody may learn of a person; its hierarchy, if it has one, is for distances between values.
+
+    >>> sensitive()
+    {'role': 'sensitive'}
+    """
+    return _entry("sensitive", hierarchy=_write_hierarchy(hierarchy))
+
+
+def identifier() -> Entry:
+    """A column that names a person by itself, and is never published.
+
+    >>> identifier()
+    {'role': 'identifier'}
+    """
+    return _entry("identifier")
+
+
+def individual(key: str | os.PathLike[str] | None = None) -> Entry:
+    """The column that says which rows are the same person's, published as pseudonyms: random, or under a `key`.
+
+    >>> individual("person.key")
+    {'role': 'individual', 'key': 'person.key'}
+    """
+    return _entry("individual", key=None if key is None else os.fspath(key))
+
+
+def plain() -> Entry:
+    """A column that is published as it is.
+
+    >>> plain()
+    {'role': 'plain'}
+    """
+    return _entry("plain")
+
+
+def weight(*, round: float | None = None) -> Entry:  # noqa: A002 - the key of the policy
+    """The column of sampling weights, published as they are or rounded to multiples of `round`.
+
+    >>> weight(round=10)
+    {'role': 'weight', 'round': 10}
+    """
+    return _entry("weight", round=round)
+
+
+def _entry(role: str, **keys: Any) -> Entry:
+    return {"role": role} | {name: value for name, value in keys.items() if value is not None}
+
+
+def _write_hierarchy(hierarchy: Any) -> Any:
+    """Write a hierarchy as a policy has it: a word, a path, a table of a kind, or the lines of a tree."""
+    if hierarchy is None or isinstance(hierarchy, str | PurePath) or is_kind_of_hierarchy(hierarchy):
+        return hierarchy
+    if callable(hierarchy) and not isinstance(hierarchy, Tree):
+        return hierarchy  # its lines are known when a table is
+    return {"lines": [list(line) for line in Tree.of(hierarchy).lines]}

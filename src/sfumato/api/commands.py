@@ -1,0 +1,217 @@
+"""What the commands `init`, `risk`, `utility`, `compare` and `query` do, as functions over frames, paths and releases.
+
+A table is a frame of pandas, polars, Arrow or DuckDB, or the path of a file. A release is a folder, or a `Release` that
+nobody has saved yet. What comes back is the value whose `as_json` the command prints with ``--json``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.api.complete_release import open_complete_release
+from sfumato.api.given_release import PolicyLike, given_data, policy_for
+from sfumato.errors import InputError
+from sfumato.page.display import Display, Shown
+from sfumato.page.wording import percent
+from sfumato.policy import load
+from sfumato.release import Release
+
+if TYPE_CHECKING:
+    from sfumato.api.table_proposal import TableProposal
+    from sfumato.compare import Comparison
+    from sfumato.queries import Answers
+    from sfumato.risk import TableRisk
+    from sfumato.utility import Utility
+    from sfumato.utility.query_error import QueryErrors
+
+Progress = Callable[[int, int], None]
+
+_QUERIES, _DIMENSIONS, _SELECTIVITY, _SEED = 100, 4, 0.05, 1
+
+
+def propose(data: Any, preset: str | None = None) -> "TableProposal":
+    """Look at a table and propose a policy for it, as ``sfumato init`` does; `data` is a frame or a path.
+
+    `preset` is one of hipaa-safe-harbor, ema-0070, cms, statistics-office and gdpr. The proposal has a `policy` that
+    runs as it is, the commented `text` of its file, and what was found of each column.
+
+    >>> from sfumato.datasets import hospital
+    >>> found = propose(hospital(500))
+    >>> found.policy.columns["illness"].role
+    <Role.SENSITIVE: 'sensitive'>
+    """
+    from sfumato.api.table_proposal import propose_policy  # noqa: PLC0415 - only where a table is profiled
+
+    return propose_policy(data, preset)
+
+
+def risk(  # noqa: PLR0913 - as many settings as the question has
+    data: Any,
+    quasi: Sequence[str] | None = None,
+    *,
+    policy: PolicyLike | None = None,
+    individual: str | None = None,
+    k: int | None = None,
+    threshold: float = 0.2,
+    population: Any = None,
+    population_size: int | None = None,
+    sampling_fraction: float | None = None,
+    sets: int = 3,
+) -> "TableRisk":
+    """Measure how easily rows of a table can be tied to persons: who could be found, by whom, and by which columns.
+
+    `data` is a frame or a path, with the names of its quasi-identifiers (`quasi`) or a policy that has them; or a
+    release, which knows its own. `individual` is the column that names persons, where one may have several rows, and
+    `k` how many persons a group should have. The table may be a sample: of a `population` (a frame or a path), of
+    `population_size` people, or as a `sampling_fraction`. Every set of up to `sets` columns is looked at.
+
+    >>> import pyarrow
+    >>> people = pyarrow.table({"age": [30, 30, 41], "sex": ["f", "f", "m"]})
+    >>> found = risk(people, quasi=["age", "sex"])
+    >>> found.risk.highest, found.risk.uniques
+    (1.0, 1)
+    """
+    from sfumato.risk import RiskOptions, risk_by_columns, risk_by_policy, risk_by_release  # noqa: PLC0415 - heavy
+
+    asked = RiskOptions(threshold, population, population_size, sampling_fraction, sets)
+    with given_data(data) as given:
+        if isinstance(data, Release) or (isinstance(given, Path) and given.is_dir()):
+            if policy is not None or quasi is not None or individual is not None:
+                raise InputError(
+                    "a release names its quasi-identifiers and persons itself; leave policy, quasi and individual out"
+                )
+            return risk_by_release(given, k=k, asked=asked)
+        if (policy is None) == (quasi is None):
+            raise InputError(
+                'say which columns others may know: quasi=["age", "sex"], or a policy; only a release needs neither'
+            )
+        if policy is not None:
+            if individual is not None:
+                raise InputError("individual goes with quasi; a policy names its individual column itself")
+            return risk_by_policy(given, load(policy), k=k, asked=asked)
+        names = [quasi] if isinstance(quasi, str) else list(quasi or ())
+        return risk_by_columns(given, names, individual=individual, k=k, asked=asked)
+
+
+@dataclass(frozen=True, repr=False)
+class ReleaseUtility(Shown):
+    """What a release cost: the `losses` of its columns, and the errors of random `queries`, where they were asked."""
+
+    losses: "Utility"
+    queries: "QueryErrors | None" = None
+
+    def display(self) -> Display:
+        """Show the losses, and how far queries are off."""
+        shown, errors = self.losses.display(), self.queries
+        if errors is None or errors.expected.average is None:
+            return shown
+        off = f"COUNT queries are off by {percent(errors.expected.average)} on average, of {errors.answered:,} asked"
+        return replace(shown, sentences=(*shown.sentences, off))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return one object, as ``sfumato utility --json`` prints it."""
+        return self.losses.as_json() | ({} if self.queries is None else {"queries": self.queries.as_json()})
+
+
+def utility(  # noqa: PLR0913 - as many settings as the question has
+    release: Any,
+    original: Any = None,
+    *,
+    policy: PolicyLike | None = None,
+    queries: int | None = None,
+    dimensions: int | None = None,
+    selectivity: float | None = None,
+    sensitive: str | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> ReleaseUtility:
+    """Measure what a publication cost, from what is published and the table it was made from.
+
+    `release` is a folder or a `Release`; `original` a frame or a path, which a `Release` has itself. So many random
+    COUNT `queries` (100) are asked of so many quasi-identifiers each (`dimensions`: 4), which would match a share
+    (`selectivity`: 0.05) of the rows if all values were alike, and of the column `sensitive`; `seed` says which.
+
+    >>> import sfumato as sf
+    >>> from sfumato.datasets import hospital, hospital_policy
+    >>> release = sf.anonymize(hospital(300), hospital_policy())
+    >>> utility(release).losses.ncp == release.utility.ncp
+    True
+    """
+    from sfumato.utility.query_error import Workload  # noqa: PLC0415 - heavy
+    from sfumato.utility.release_comparison import ReleaseComparison, queried_column  # noqa: PLC0415 - same
+
+    settings = {"dimensions": dimensions, "selectivity": selectivity, "seed": seed, "sensitive": sensitive}
+    given = {name: value for name, value in settings.items() if value is not None}
+    if queries == 0 and given:
+        first = next(iter(given))
+        raise InputError(f"--{first} says how queries are drawn, and --queries 0 asks for none; leave one of them out")
+    table = release.source if original is None and isinstance(release, Release) else original
+    if table is None:
+        raise InputError("name the table that the release was made from, as in sf.utility(release, original)")
+    with given_data(release) as place:
+        folder = open_complete_release(place, policy_for(policy, release), table)
+        workload = column = errors = None
+        # where no column is sensitive there is nothing to ask, unless somebody does
+        if queries != 0 and (queries is not None or given or folder.policy.sensitive):
+            workload = Workload(
+                _QUERIES if queries is None else queries,
+                min(_DIMENSIONS, len(folder.policy.quasi)) if dimensions is None else dimensions,
+                _SELECTIVITY if selectivity is None else selectivity,
+                _SEED if seed is None else seed,
+            )
+            column = queried_column(folder.policy, sensitive)
+        comparison = ReleaseComparison.read(folder.public, folder.manifest, table, policy=folder.policy)
+        losses = comparison.utility()
+        if workload:
+            errors = comparison.queries(workload, column, progress=progress)
+    return ReleaseUtility(losses, errors)
+
+
+def compare(
+    data: Any,
+    policy: PolicyLike,
+    *,
+    algorithms: Sequence[str] | None = None,
+    settings: Mapping[str, Sequence[Any]] | None = None,
+    seed: int | None = None,
+    risk: str = "highest",
+) -> "Comparison":
+    """Run a policy with several algorithms and settings, and measure what each loses, leaves open and takes.
+
+    `data` is a frame or a path, or ``None`` for the policy's own source. `settings` are values by key, as in
+    ``{"k": [2, 5, 10], "suppression": [0, 0.02]}``. Without `algorithms` all that the policy can be met with are run.
+    `risk` is what the front goes by, highest or average.
+
+    >>> from sfumato.datasets import hospital, hospital_policy
+    >>> found = compare(hospital(300), hospital_policy(), algorithms=["optimal"], settings={"k": [2, 5]})
+    >>> [line.figures.classes > 1 for line in found.outcomes]
+    [True, True]
+    """
+    from sfumato.compare.comparison import compare as run  # noqa: PLC0415 - heavy
+
+    return run(load(policy), data, algorithms=algorithms, settings=settings, seed=seed, risk=risk)
+
+
+def query(release: Any, text: str, *, estimate: str = "expected", weighted: bool = True) -> "Answers":
+    """Answer a query from a release: expected counts, sums and averages with their standard errors.
+
+    `release` is a folder, its ``public`` part, or a `Release`, of any form that anonymize makes. `text` is SQL without
+    FROM. `estimate` is ``expected`` or ``paper``, the estimate of Wong et al. Where the release has sampling weights,
+    rows count by them unless `weighted` is false. To ask many queries, `sfumato.queries.open_release` loads a folder
+    once.
+
+    >>> import sfumato as sf
+    >>> from sfumato.datasets import hospital, hospital_policy
+    >>> release = sf.anonymize(hospital(300), hospital_policy())
+    >>> query(release, "select count(*) where illness = 'flu'")
+    answers from a release of the form generalized
+    count(*)
+    77
+    """
+    from sfumato.queries import query as answer_query  # noqa: PLC0415 - imports DuckDB
+
+    with given_data(release) as folder:
+        if not isinstance(folder, Path):
+            raise InputError(f"a query is answered from a release or its folder, not from a {type(folder).__name__}")
+        return answer_query(folder, text, estimate=estimate, weighted=weighted)

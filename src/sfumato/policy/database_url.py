@@ -1,0 +1,120 @@
+"""Where a database is: a server by its URL, or a file; and never a password in it.
+
+``postgresql://host/clinic`` and ``mysql://host/clinic`` are servers, ``sqlite:///clinic.db`` and
+``duckdb:///clinic.duckdb`` are files. After three slashes a path starts at the folder of the policy, after four at the
+root. A policy is copied into the audit, and a command line is seen by everybody on the machine: so a URL that holds a
+password is refused, and what is said of it quotes nothing of it.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from sfumato.errors import PolicyError, quote
+
+SERVERS = ("postgresql", "mysql")
+"""Databases that are asked over a connection."""
+DATABASE_FILES = ("sqlite", "duckdb")
+"""Databases that are a file."""
+
+_ALIASES = {"postgres": "postgresql", "mariadb": "mysql"}
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://", re.ASCII)
+_SECRETS = ("password", "passwd", "pwd", "sslpassword")
+_APART = {
+    "postgresql": "PGPASSWORD, a password file (PGPASSFILE, ~/.pgpass) or a service file (PGSERVICE)",
+    "mysql": "MYSQL_PWD, or under [client] in ~/.my.cnf",
+}
+"""Where the password of each kind of server belongs."""
+
+
+@dataclass(frozen=True)
+class DatabaseUrl:
+    """A database, by its kind and by the URL that somebody wrote; `file` is its path where it is a file.
+
+    >>> DatabaseUrl.read("postgresql://ann@db.example/clinic?sslmode=require").name
+    'postgresql://db.example/clinic'
+    >>> DatabaseUrl.read("sqlite:///clinic.db", folder=Path("data")).file
+    PosixPath('data/clinic.db')
+    """
+
+    kind: str
+    text: str
+    file: Path | None = None
+
+    @classmethod
+    def read(cls, text: str, *, folder: Path | None = None, key: str = "") -> "DatabaseUrl":
+        """Read a URL; what is wrong is said under the policy's `key`, without a word of the URL but its kind.
+
+        >>> DatabaseUrl.read("mysql://ann:secret@host/clinic")
+        Traceback (most recent call last):
+        sfumato.errors.PolicyError: a password stands in the URL, which others get to see; put it into MYSQL_PWD,
+        or under [client] in ~/.my.cnf, and write the URL without it
+        """
+        match = _SCHEME.match(text)
+        scheme = match[1].lower() if match else ""
+        kind = _ALIASES.get(scheme, scheme)
+        if kind not in {*SERVERS, *DATABASE_FILES}:
+            known = ", ".join(f"{name}://" for name in (*SERVERS, *DATABASE_FILES))
+            way = "save the table as a file" if match else "write one"
+            raise PolicyError(f"{quote(scheme)} is no database that can be used, as {known} are; {way}", key=key)
+        try:
+            parts = urlsplit(text)
+            secret, port = parts.password is not None, parts.port
+        except ValueError:
+            raise PolicyError(f"the URL is not written as {kind}://host:port/database; write it so", key=key) from None
+        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        if secret or any(name.lower() in _SECRETS for name in options):
+            apart = _APART.get(kind, "none: a file has no password")
+            raise PolicyError(
+                f"a password stands in the URL, which others get to see; put it into {apart}, "
+                "and write the URL without it",
+                key=key,
+            )
+        if kind in SERVERS:
+            return cls(kind, text)
+        path = unquote(parts.path).removeprefix("/")
+        if parts.netloc or not path or port or parts.query:
+            raise PolicyError(
+                f"is not written as {kind}:///path, or {kind}:////path from the root; write it so", key=key
+            )
+        return cls(kind, text, (folder or Path()) / path)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def name(self) -> str:
+        """What a sentence calls it: without the user and the options of the connection."""
+        if self.file is not None:
+            return self.file.name
+        parts = urlsplit(self.text)
+        place = parts.netloc.rpartition("@")[2]
+        return f"{self.kind}://{place}{parts.path}"
+
+
+def is_url(text: str) -> bool:
+    """Tell whether a text is written as a URL, and not as a path.
+
+    >>> is_url("sqlite:///a.db"), is_url("data/a.db"), is_url("C:/a.db")
+    (True, False, False)
+    """
+    return _SCHEME.match(text) is not None
+
+
+TablePlace = Path | DatabaseUrl
+"""Where a table is: a file, a folder or a pattern of files; or a server."""
+
+
+def find_place(place: "str | Path | DatabaseUrl", *, folder: Path | None = None, key: str = "") -> TablePlace:
+    """Find out what somebody named: a server is a `DatabaseUrl`, and all else a path, which starts at `folder`.
+
+    >>> find_place("a.csv"), find_place("sqlite:///a.db"), find_place("postgresql://host/clinic").name
+    (PosixPath('a.csv'), PosixPath('a.db'), 'postgresql://host/clinic')
+    """
+    if isinstance(place, DatabaseUrl):
+        return place
+    if not isinstance(place, str) or not is_url(place):
+        return (folder or Path()) / place
+    url = DatabaseUrl.read(place, folder=folder, key=key)
+    return url if url.file is None else url.file

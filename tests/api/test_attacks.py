@@ -1,0 +1,89 @@
+"""The attacks as functions: releases in memory and folders, frames and paths give the same results."""
+
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.datasets import hospital, hospital_policy
+
+
+@pytest.fixture(scope="module")
+def table() -> Any:
+    """Two hundred made-up patients."""
+    return hospital(200)
+
+
+@pytest.fixture(scope="module")
+def release(table: Any) -> sf.Release:
+    """A release of them."""
+    return sf.anonymize(table, hospital_policy())
+
+
+@pytest.fixture(scope="module")
+def folder(release: sf.Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, saved."""
+    return release.save(tmp_path_factory.mktemp("attacks") / "release")
+
+
+def test_link_is_the_same_in_memory_and_on_disk(table: Any, release: sf.Release, folder: Path) -> None:
+    """Figures are equal; names of folders that nobody knows are in no result."""
+    options: dict[str, Any] = {"on": ["age", "sex"], "name": "patient", "most": 3}
+    memory, disk = sf.attack.link(release, table, **options), sf.attack.link(folder, pl.from_arrow(table), **options)
+    assert memory.release == "the release"
+    assert gettempdir() not in str(memory.as_json())
+    assert memory.as_json() | {"release": None} == disk.as_json() | {"release": None}
+
+
+def test_link_and_known_take_raw_frames(table: Any) -> None:
+    """Without any release, rows of a frame are found by their values."""
+    found = sf.attack.link(pl.from_arrow(table), table, ["age", "zip", "admitted"], sensitive=["illness"])
+    assert found.certain is not None
+    assert found.certain > 100
+    assert sf.attack.known(table, columns=["age", "zip"]).targets == 200
+    with pytest.raises(sf.InputError, match="which columns of the table may be known"):
+        sf.attack.known(table)
+
+
+@pytest.mark.parametrize("attack", ["homogeneity", "skewness"])
+def test_attacks_on_classes(attack: str, release: sf.Release, folder: Path) -> None:
+    """Homogeneity and skewness need the release alone; a release in memory has its policy with it."""
+    run = getattr(sf.attack, attack)
+    assert run(release).as_json() == run(folder, policy=release.policy).as_json()
+    with pytest.raises(sf.InputError, match="'x' is no sensitive column of the release"):
+        run(release, column="x")
+    with pytest.raises(sf.InputError, match="give a release"):
+        run(hospital(20))
+
+
+def test_known_intersect_and_minimality(table: Any, release: sf.Release, folder: Path) -> None:
+    """Those that compare with the original take it from a release in memory."""
+    assert sf.attack.known(release).series == sf.attack.known(folder, table).series
+    both = sf.attack.intersect([release, folder], table)
+    assert [one.release for one in both.releases] == ["release 1", str(folder)]
+    assert sf.attack.minimality(release).as_json() == sf.attack.minimality(folder, table).as_json()
+    with pytest.raises(sf.InputError, match="name the table that the release was made from"):
+        sf.attack.minimality(folder)
+
+
+def test_definetti_needs_two_tables(table: Any, release: sf.Release) -> None:
+    """It runs on two tables, and says of one that there is nothing to assign."""
+    rules = sf.load_policy(hospital_policy())
+    split = sf.anonymize(
+        table, sf.Policy.read({**rules.document, "publish": {"form": "lossy-join"}}, folder=rules.folder)
+    )
+    assert sf.attack.definetti(split).columns["illness"].attack >= 0
+    with pytest.raises(sf.InputError, match="the release is one generalized table"):
+        sf.attack.definetti(release)
+
+
+def test_nothing_is_left_in_the_temporary_folder(release: sf.Release) -> None:
+    """What is written to look at a release in memory is gone afterwards."""
+    before = {path.name for path in Path(gettempdir()).glob("sfumato-*")}
+    sf.risk(release)
+    with pytest.raises(sf.InputError):
+        sf.attack.homogeneity(release, column="x")
+    assert {path.name for path in Path(gettempdir()).glob("sfumato-*")} == before
