@@ -15,14 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato.collect.noise import Noise
+    from sfumato.collect.perturbation import perturb
+    from sfumato.collect.reconstruction import Reconstruction, reconstruct
 
 _HOMES = {
     "noise": ("Noise",),
+    "perturbation": ("perturb",),
+    "reconstruction": ("Reconstruction", "reconstruct"),
 }
 """Where each public name is, by module; it is imported when it is asked for."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = ["Noise"]
+__all__ = ["Noise", "Reconstruction", "perturb", "reconstruct"]
 
 
 def __getattr__(name: str) -> Any:

@@ -106,7 +106,7 @@ class AdditiveNoise:
         return steps / 10.0**self.decimals if self.decimals >= 0 else steps * 10.0**-self.decimals
 
     def admits(self, reports: Floats) -> NDArray[np.bool_]:
-        """Tell which of n numbers the noise can produce: on the grid, and no farther from the domain than it reaches."""
+        """Tell which of n numbers the noise can produce: on the grid, and not too far from the domain."""
         steps = np.rint(reports / self.step)
         with np.errstate(invalid="ignore"):
             near = np.abs(reports - self.from_steps(steps)) <= 1e-9 * np.maximum(self.step, np.abs(reports))
@@ -264,7 +264,7 @@ class LaplaceNoise(AdditiveNoise):
 
     def quantile(self, chances: Floats) -> Floats:  # noqa: D102 - of the base
         centred = chances - 0.5
-        return -self.spread * np.sign(centred) * np.log1p(-2 * np.abs(centred))
+        return np.asarray(-self.spread * np.sign(centred) * np.log1p(-2 * np.abs(centred)))
 
     def characteristic(self, frequencies: Floats) -> Floats:  # noqa: D102 - of the base
         return 1 / (1 + (self.spread * frequencies) ** 2)

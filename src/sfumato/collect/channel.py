@@ -53,17 +53,18 @@ class BinnedChannel:
     def observe(self, reports: Floats) -> Codes:
         """Find the cell of each of n reports."""
         scale = (len(self.reports) - 1) / (self.reports[-1] - self.reports[0])
-        places = ((reports - self.reports[0]) * scale).astype(np.int64)
-        return np.clip(places, 0, len(self.reports) - 2, out=places)
+        places: Codes = ((reports - self.reports[0]) * scale).astype(np.int64)
+        np.clip(places, 0, len(self.reports) - 2, out=places)
+        return places
 
     def midpoint_matrix(self) -> Floats:
-        """Give the densities of the chapter's rule: of the noise between the midpoints of cells and of bins, float[m, k].
+        """Give the densities of the chapter's rule, float[m, k]: of the noise between midpoints of cells and of bins.
 
         Uniform noise has an edge, which midpoints miss by up to half a cell: a cell that no bin can explain takes the
         exact chances in place of the densities.
         """
         middle, centre = (self.reports[:-1] + self.reports[1:]) / 2, (self.edges[:-1] + self.edges[1:]) / 2
-        densities = self.noise.density(middle[:, None] - centre[None, :]) * (self.reports[1] - self.reports[0])
+        densities: Floats = self.noise.density(middle[:, None] - centre[None, :]) * (self.reports[1] - self.reports[0])
         if isinstance(self.noise, UniformNoise):
             lost = densities.max(axis=1) == 0
             densities[lost] = self.matrix[lost]

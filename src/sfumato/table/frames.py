@@ -112,6 +112,21 @@ _TO_ARROW: dict[str, Callable[[Any, list[str]], Any]] = {
 }
 
 
+def frame_of_kind(arrow: Any, kind: str) -> Any:
+    """Give an Arrow table as a frame of a kind that `frame_kind` names."""
+    if kind == "pandas":
+        return arrow.to_pandas()
+    if kind == "polars":
+        import polars as pl  # noqa: PLC0415 - only for those who have it
+
+        return pl.from_arrow(arrow)
+    if kind == "duckdb":
+        import duckdb  # noqa: PLC0415 - only for those who handed in a relation
+
+        return duckdb.from_arrow(arrow)
+    return arrow
+
+
 def restore_frame(table: Table, published: Any, recoded: frozenset[str]) -> Any:
     """Convert the published table, an Arrow one, to the kind of object that came in.
 
