@@ -109,19 +109,22 @@ class AdditiveNoise:
         """Tell which of n numbers the noise can produce: on the grid, and not too far from the domain."""
         steps = np.rint(reports / self.step)
         with np.errstate(invalid="ignore"):
-            near = np.abs(reports - self.from_steps(steps)) <= 1e-9 * np.maximum(self.step, np.abs(reports))
+            near = np.abs(reports - self.from_steps(steps)) <= 1e-6 * self.step + 1e-15 * np.abs(reports)
             low, high = self.domain
             margin = self.farthest + self.step
             return near & (reports >= low - margin) & (reports <= high + margin)
 
     @property
     def farthest(self) -> float:
-        """How far a report can possibly lie from its value: what a 53-bit uniform number gives at its extremes."""
-        return float(self.quantile(np.array([1 - 2.0**-54]))[0])
+        """How far a report can possibly lie from its value: what `draw` gives at its extremes."""
+        return -float(self.quantile(np.array([2.0**-53]))[0])
 
     def draw(self, count: int, randomness: Randomness) -> Floats:
-        """Draw `count` deviations by the inverse of the cumulative distribution, at 53 random bits each."""
-        uniform = ((randomness.words(count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+        """Draw `count` deviations by the inverse of the cumulative distribution, at 52 random bits each.
+
+        The middle of each of 2^52 parts of (0, 1) is a floating-point number, so that neither 0 nor 1 comes out.
+        """
+        uniform = ((randomness.words(count) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
         return self.quantile(uniform)
 
     def interval_mass(self, edges: Floats, reports: Floats) -> Floats:

@@ -22,7 +22,7 @@ from scipy.stats import chi2
 
 Floats = NDArray[np.float64]
 
-_TINY = 1e-300
+_TINY, _LONGEST_LEAP = 1e-300, 1e6
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class MixtureLikelihood:
         if self.by is not None:
             ratio = self.by.T @ ratio
         factors = self._times(ratio, self.column)
-        factors /= self.totals[:, None, None]
+        factors /= np.maximum(self.totals, _TINY)[:, None, None]
         gap = self.totals * np.maximum(factors.max(axis=(1, 2)) - 1, 0.0)
         factors *= shares
         return factors, log_likelihood, gap
@@ -115,7 +115,8 @@ def maximize_likelihood(
         change = first - shares
         bend = second - first - change
         norm = np.sqrt((bend**2).sum(axis=(1, 2)))
-        length = np.maximum(np.sqrt((change**2).sum(axis=(1, 2))) / np.maximum(norm, _TINY), 1.0)[:, None, None]
+        length = np.sqrt((change**2).sum(axis=(1, 2))) / np.maximum(norm, _TINY)
+        length = np.clip(length, 1.0, _LONGEST_LEAP)[:, None, None]
         leap = shares + 2 * length * change + length**2 * bend
         # a share that would fall below zero keeps a little of what two plain steps gave it, so that it can come back
         leap = np.where(leap > 0, leap, 1e-3 * second)

@@ -129,7 +129,11 @@ def perturb_stream(
     names = next(batches)
     _check_known(names, noise)
     if str(target) == "-":
-        return _write_rows(batches, names, noise, randomness, _standard_output())
+        output = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="")
+        try:
+            return _write_rows(batches, names, noise, randomness, output)
+        finally:
+            output.detach()  # standard output stays open for whoever writes to it next
     path = Path(target)
     stage = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -153,6 +157,7 @@ def _write_rows(
     """Perturb and write batch after batch, each flushed when it is done."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([guard_formula(name) for name in names])
+    file.flush()
     rows = 0
     formats = [_cell_format(noise.columns[name]) for name in names]
     for batch in batches:
@@ -183,10 +188,6 @@ def _count_from(error: DataError, rows: int) -> DataError:
     if not rows:
         return error
     return DataError(re.sub(r"in row ([\d,]+)", lambda m: f"in row {int(m[1].replace(',', '')) + rows:,}", str(error)))
-
-
-def _standard_output() -> IO[str]:
-    return io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
 
 
 def _read_batches(source: str | Path, separator: str | None) -> Iterator[Any]:

@@ -263,7 +263,7 @@ class _Reports:
     by_matrix: float[d, c], the channel of the class where it is perturbed, else None
     merge:     how many of these c belong to one class: numbers are recovered in finer bins than they are told in, since
                within a wide bin they are not uniform
-    weights:   float[n]
+    weights:   float[n], or None where every row counts as one
     """
 
     column: Any
@@ -272,7 +272,8 @@ class _Reports:
     class_of: Codes
     reported: int
     by_matrix: Floats | None
-    weights: Floats
+    weights: Floats | None
+    row_count: int
     by_name: str | None
     merge: int = 1
 
@@ -284,23 +285,23 @@ class _Reports:
         check_column_names(names, outside_column_names(data, {}), describe_source(data))
         table = read_outside_table(data, names, {}).arrow
         rows = table.num_rows
-        weight = np.ones(rows) if weights is None else read_weights(table[weights], weights)
+        weight = None if weights is None else read_weights(table[weights], weights)
         if by is None:
-            return cls(table[column], column, (None,), np.zeros(rows, np.int64), 1, None, weight, None)
+            return cls(table[column], column, (None,), np.zeros(rows, np.int64), 1, None, weight, rows, None)
         entry = noise.columns.get(by, Unperturbed())
         if isinstance(entry, AdditiveNoise):
             values = read_numbers(table[by], by)
             check_reports(entry, values, by)
             merge = -(-_FINEST_CLASSES // by_bins)
             channel = BinnedChannel.of(entry, by_bins * merge)
-            codes = np.where(np.isnan(values), -1, channel.observe(np.nan_to_num(values)))
+            codes = channel.observe(values)
             bins = tuple(f"{low:g} to {high:g}" for low, high in pairwise(channel.edges[::merge].tolist()))
-            return cls(table[column], column, bins, codes, len(channel.matrix), channel.matrix, weight, by, merge)
+            return cls(table[column], column, bins, codes, len(channel.matrix), channel.matrix, weight, rows, by, merge)
         if isinstance(entry, MatrixNoise | ResponseNoise):
             codes = read_codes(table[by], entry.values, by)
             matrix = category_channel(entry)
             _check_regular(matrix, by)
-            return cls(table[column], column, entry.values, codes, len(entry.values), matrix, weight, by)
+            return cls(table[column], column, entry.values, codes, len(entry.values), matrix, weight, rows, by)
         if isinstance(entry, FlipNoise | UnaryNoise):
             raise InputError(f"{quote(by)} is reported as sets, which are no classes; choose another column for --by")
         coded = pc.dictionary_encode(pc.cast(table[by], pa.string())).combine_chunks()
@@ -308,25 +309,23 @@ class _Reports:
         order = np.argsort(np.argsort(np.array(texts, dtype=object))) if texts else np.array([], np.int64)
         places = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
         codes = np.where(places < 0, -1, order[places] if texts else -1)
-        return cls(table[column], column, tuple(sorted(texts)), codes, len(texts), None, weight, by)
+        return cls(table[column], column, tuple(sorted(texts)), codes, len(texts), None, weight, rows, by)
 
     @property
     def rows(self) -> int:
         """How many rows there are, answers that were left out included."""
-        return len(self.weights)
+        return self.row_count
 
-    def effective(self, counts: Floats, squares: Floats) -> Floats:
-        """Give how many equal weights would tell as much: (Σ w)² / Σ w², by class where classes are known."""
-        total: Floats = counts**2 / np.maximum(squares, 1e-300)
-        return total
-
-    def count(self, cells: Codes, width: int, weights: Floats) -> Floats:
+    def count(self, cells: Codes, width: int, weights: Floats | None) -> Floats:
         """Count rows by reported class and cell, float[reported, width]; cells and classes of -1 are left out."""
-        used = (cells >= 0) & (self.class_of >= 0)
-        if not used.any():
+        places = cells if self.reported == 1 else self.class_of * width + cells
+        missing = (cells < 0) if self.by_name is None else (cells < 0) | (self.class_of < 0)
+        if missing.any():
+            places = places[~missing]
+            weights = None if weights is None else weights[~missing]
+        if not len(places):
             raise DataError(f"column {quote(self.name)} has no answer to count; every cell is empty")
-        places = self.class_of[used] * width + cells[used]
-        counts = np.bincount(places, weights=weights[used], minlength=self.reported * width)
+        counts = np.bincount(places, weights=weights, minlength=self.reported * width)
         return np.asarray(counts, np.float64).reshape(self.reported, width)
 
 
@@ -357,7 +356,7 @@ def _cells_of(reports: _Reports, entry: object, bins: int) -> _Cells:
         check_reports(entry, values, name)
         merge = -(-_FINEST // bins)
         channel = BinnedChannel.of(entry, bins * merge)
-        observed = np.where(np.isnan(values), -1, channel.observe(np.nan_to_num(values)))
+        observed = channel.observe(values)
         edges = list(pairwise(channel.edges[::merge].tolist()))
         return _Cells(observed, channel.matrix, channel.midpoint_matrix(), edges, channel, merge)
     if isinstance(entry, MatrixNoise | ResponseNoise):
@@ -408,9 +407,10 @@ def _fit(cells: _Cells, problem: MixtureLikelihood, schedule: _Schedule) -> Fitt
     if schedule.method == "inversion":
         return FittedShares(_invert(problem), np.zeros(0), np.zeros(0), 0, "direct")
     if schedule.method == "em":
-        fitted = maximize_likelihood(problem, evaluations=schedule.iterations or 500)
+        tolerance = 0.02 if cells.channel is not None else 1e-9  # few categories: the maximum to the last digit
+        fitted = maximize_likelihood(problem, evaluations=schedule.iterations or 500, tolerance=tolerance)
         small = fitted.shares[0].size <= _MOST_CELLS_POLISHED and schedule.iterations is None
-        return polish(problem, fitted) if small else fitted
+        return polish(problem, fitted, tolerance=tolerance) if small else fitted
     ruled = MixtureLikelihood(cells.rule, problem.counts, problem.by)
     stop = schedule.stop or ("held-out" if cells.channel is not None else "converged")
     if schedule.iterations is not None:
@@ -464,10 +464,11 @@ def _resample(
     the shares: a smooth estimate is biased where the truth is not, and an interval from it alone would miss the truth
     (a bootstrap with undersmoothing). The interval always holds the share itself.
     """
-    total = reports.count(cells.observed, len(cells.matrix), reports.weights)
-    square = reports.count(cells.observed, len(cells.matrix), reports.weights**2)
-    axis = None if problem.by is not None else 1
-    effective = np.atleast_1d(reports.effective(total.sum(axis=axis), square.sum(axis=axis)))
+    effective = problem.totals  # (Σ w)² / Σ w²: how many rows of equal weight would tell as much
+    if reports.weights is not None:
+        squares = reports.count(cells.observed, len(cells.matrix), reports.weights**2)
+        of_problem = squares.sum(axis=1) if problem.by is None else squares.sum()
+        effective = effective**2 / np.maximum(of_problem, 1e-300)
     centre = fitted.shares
     if cells.channel is not None and schedule.method == "em":
         centre = _join([_stop_by(one, "held-out", 0.0) for one in _each(problem)]).shares
@@ -509,7 +510,8 @@ def _recover_sets(reports: _Reports, entry: FlipNoise | UnaryNoise, method: str,
     used = answered & (reports.class_of >= 0)
     if not used.any():
         raise DataError(f"column {quote(reports.name)} has no answer to count; every cell is empty")
-    bits, class_of, weights = bits[used], reports.class_of[used], reports.weights[used]
+    given = np.ones(len(bits)) if reports.weights is None else reports.weights
+    bits, class_of, weights = bits[used], reports.class_of[used], given[used]
     ones = np.zeros((reports.reported, len(names)))
     np.add.at(ones, class_of, bits * weights[:, None])
     totals: Floats = np.bincount(class_of, weights=weights, minlength=reports.reported).astype(np.float64)

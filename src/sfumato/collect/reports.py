@@ -36,9 +36,9 @@ def read_numbers(cells: Any, column: str) -> Floats:
         raise DataError(
             f"column {quote(column)}: the cell in row {row + 1:,} is not a number; correct it or leave it empty"
         ) from None
-    values: Floats = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
-    wrong = np.flatnonzero(~np.isfinite(values) & pc.is_valid(numbers).to_numpy(zero_copy_only=False))
-    if len(wrong):
+    values: Floats = numbers.to_numpy(zero_copy_only=False)
+    if not np.isfinite(values.sum()) and (~np.isfinite(values)).sum() > numbers.null_count:
+        wrong = np.flatnonzero(~np.isfinite(values) & pc.is_valid(numbers).to_numpy(zero_copy_only=False))
         raise DataError(
             f"column {quote(column)}: the cell in row {wrong[0] + 1:,} is not a number; correct it or leave it empty"
         )
@@ -91,14 +91,15 @@ def write_sets(bits: Bits, names: tuple[str, ...], *, empty: str = "") -> list[s
 def check_reports(noise: AdditiveNoise, reports: Floats, column: str) -> None:
     """Refuse reports that lie farther from the domain than the noise goes: another noise made them."""
     low, high = noise.domain
-    wrong = np.flatnonzero(
-        (reports < low - noise.farthest - noise.step) | (reports > high + noise.farthest + noise.step)
+    margin = noise.farthest + noise.step
+    lowest, highest = np.fmin.reduce(reports, initial=low), np.fmax.reduce(reports, initial=high)  # passing over NaN
+    if lowest >= low - margin and highest <= high + margin:
+        return
+    row = np.flatnonzero((reports < low - margin) | (reports > high + margin))[0] + 1
+    raise DataError(
+        f"column {quote(column)}: the report in row {row:,} is one that this noise cannot produce; "
+        "check that the noise is the one the answers were perturbed with"
     )
-    if len(wrong):
-        raise DataError(
-            f"column {quote(column)}: the report in row {wrong[0] + 1:,} is one that this noise cannot produce; "
-            "check that the noise is the one the answers were perturbed with"
-        )
 
 
 def set_names(noise: FlipNoise | UnaryNoise) -> tuple[str, ...]:
