@@ -1,13 +1,14 @@
 """noise.json: read, written, and refused with a sentence that names the column and the key."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sfumato.collect.noise import Noise
 from sfumato.errors import InputError
 
-GOOD = {
+GOOD: dict[str, dict[str, Any]] = {
     "age": {"kind": "gaussian", "sigma": 20.0, "domain": [0, 100]},
     "income": {"kind": "uniform", "half_width": 50.0, "domain": [0, 200]},
     "stay": {"kind": "laplace", "scale": 3.0, "domain": [0, 60]},

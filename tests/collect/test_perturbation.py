@@ -89,7 +89,16 @@ def test_a_million_rows_take_little_memory(tmp_path: Path) -> None:
         for block in range(100):
             file.write(f"{block},a\n" * 10_000)
     out = tmp_path / "out.csv"
-    command = [*SFUMATO, "collect", "perturb", tmp_path / "raw.csv", "--noise", tmp_path / "noise.json", "--out", out]
+    command: list[str | Path] = [
+        *SFUMATO,
+        "collect",
+        "perturb",
+        tmp_path / "raw.csv",
+        "--noise",
+        tmp_path / "noise.json",
+        "--out",
+        out,
+    ]
     assert measure_process(command).megabytes < 200
     with out.open(encoding="utf-8") as file:
         assert sum(1 for _ in file) == 1_000_001

@@ -18,9 +18,9 @@ def noise_of(**columns: dict[str, Any]) -> Noise:
     return Noise.read({"format": "sfumato-noise/1", "columns": columns})
 
 
-GAUSSIAN = {"kind": "gaussian", "sigma": 10.0, "domain": [0, 100]}
-UNIFORM = {"kind": "uniform", "half_width": 30.0, "domain": [0, 100]}
-LAPLACE = {"kind": "laplace", "scale": 8.0, "domain": [0, 100]}
+GAUSSIAN: dict[str, Any] = {"kind": "gaussian", "sigma": 10.0, "domain": [0, 100]}
+UNIFORM: dict[str, Any] = {"kind": "uniform", "half_width": 30.0, "domain": [0, 100]}
+LAPLACE: dict[str, Any] = {"kind": "laplace", "scale": 8.0, "domain": [0, 100]}
 
 
 def bumps(rows: int, seed: int = 1) -> np.ndarray:
@@ -126,7 +126,7 @@ def test_fewer_bins_are_sums_of_finer_ones() -> None:
     assert coarse == pytest.approx(fine.reshape(4, 15).sum(axis=1))
 
 
-CATEGORIES = [
+CATEGORIES: list[dict[str, Any]] = [
     {"kind": "response", "values": ["a", "b", "c"], "keep": 0.5},
     {"kind": "matrix", "values": ["a", "b", "c"], "matrix": [[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]},
     {"kind": "unary", "values": ["a", "b", "c"], "keep": 0.5, "add": 0.2},
