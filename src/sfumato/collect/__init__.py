@@ -2,6 +2,7 @@
 
 `Noise` is the published noise of a collection. `perturb` adds it, on the person's side; `reconstruct` recovers a
 column's distribution from many perturbed answers, on the collector's side. Nobody needs to be trusted with an answer.
+`plan` says beforehand how private that is and how exact it will be.
 
 >>> from sfumato import collect
 >>> noise = collect.Noise.read({"format": "sfumato-noise/1", "columns": {
@@ -14,15 +15,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sfumato.collect.collection_plan import CollectionPlan, plan
+    from sfumato.collect.correlated_noise import correlated_deviations, shape_noise
     from sfumato.collect.noise import Noise
+    from sfumato.collect.privacy_measures import ColumnPrivacy, measure_privacy
+    from sfumato.collect.proposed_noise import propose_noise
+    from sfumato.collect.rotation_perturbation import RotatedTable, rotate
+    from sfumato.collect.spectral_filter import SpectralFilter, spectral_filter
 
 _HOMES = {
+    "collection_plan": ("CollectionPlan", "plan"),
+    "correlated_noise": ("correlated_deviations", "shape_noise"),
     "noise": ("Noise",),
+    "privacy_measures": ("ColumnPrivacy", "measure_privacy"),
+    "proposed_noise": ("propose_noise",),
+    "rotation_perturbation": ("RotatedTable", "rotate"),
+    "spectral_filter": ("SpectralFilter", "spectral_filter"),
 }
 """Where each public name is, by module; it is imported when it is asked for."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = ["Noise"]
+__all__ = [
+    "CollectionPlan",
+    "ColumnPrivacy",
+    "Noise",
+    "RotatedTable",
+    "SpectralFilter",
+    "correlated_deviations",
+    "measure_privacy",
+    "plan",
+    "propose_noise",
+    "rotate",
+    "shape_noise",
+    "spectral_filter",
+]
 
 
 def __getattr__(name: str) -> Any:
