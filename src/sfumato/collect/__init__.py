@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sfumato.collect.privacy_measures import ColumnPrivacy, measure_privacy
     from sfumato.collect.proposed_noise import propose_noise
     from sfumato.collect.rotation_perturbation import RotatedTable, rotate
-    from sfumato.collect.spectral_filter import SpectralFilter, spectral_filter
+    from sfumato.collect.noise_filter import SpectralFilter, spectral_filter
 
 _HOMES = {
     "collection_plan": ("CollectionPlan", "plan"),
@@ -30,7 +30,7 @@ _HOMES = {
     "privacy_measures": ("ColumnPrivacy", "measure_privacy"),
     "proposed_noise": ("propose_noise",),
     "rotation_perturbation": ("RotatedTable", "rotate"),
-    "spectral_filter": ("SpectralFilter", "spectral_filter"),
+    "noise_filter": ("SpectralFilter", "spectral_filter"),
 }
 """Where each public name is, by module; it is imported when it is asked for."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}

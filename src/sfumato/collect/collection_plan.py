@@ -14,7 +14,7 @@ from sfumato.collect.prior_knowledge import Prior, PriorKnowledge
 from sfumato.collect.privacy_measures import ColumnPrivacy, explain_no_epsilon, measure_privacy
 from sfumato.collect.proposed_noise import propose_noise
 from sfumato.collect.reconstruction_error import HUMPS, ReconstructionError, expect_error, share_errors
-from sfumato.collect.spectral_filter import SpectralFilter, spectral_filter
+from sfumato.collect.noise_filter import SpectralFilter, spectral_filter
 from sfumato.errors import InputError, quote
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import percent

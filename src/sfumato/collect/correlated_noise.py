@@ -16,7 +16,7 @@ from sfumato.collect.additive_noise import GaussianNoise
 from sfumato.collect.noise import Noise
 from sfumato.collect.noise_correlation import NoiseCorrelation
 from sfumato.collect.number_columns import read_number_columns
-from sfumato.collect.spectral_filter import (
+from sfumato.collect.noise_filter import (
     SpectralFilter,
     additive_columns,
     filter_rows,

@@ -276,9 +276,10 @@ def _guess_part(noise: AdditiveNoise, known: PriorKnowledge) -> tuple[float, flo
     finest = min(noise.spread / 25, noise.width / GUESSED_PARTS / 10)
     count = int(min(math.ceil((noise.width + 2 * noise.reach) / finest), 20_000))
     cells = np.linspace(noise.domain[0] - noise.reach, noise.domain[1] + noise.reach, count + 1)
-    joint = noise.interval_mass(bounds, cells) * shares
+    below = noise.cumulative((cells[:-1, None] + cells[1:, None]) / 2 - bounds)
+    joint = (below[:, :-1] - below[:, 1:]) * (shares / np.diff(bounds))  # float[reports, bins], but for a factor
     gathered = np.add.reduceat(joint, np.searchsorted(part_of, np.arange(GUESSED_PARTS)), axis=1)
-    return float(gathered.max(axis=1).sum()), float(np.bincount(part_of, shares, GUESSED_PARTS).max())
+    return float(gathered.max(axis=1).sum() / gathered.sum()), float(np.bincount(part_of, shares, GUESSED_PARTS).max())
 
 
 # Answers

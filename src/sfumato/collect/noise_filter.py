@@ -25,8 +25,8 @@ Floats = NDArray[np.float64]
 
 _MUCH = 0.75
 """It is much where the other columns leave at most so much of the squared error that a column's own report leaves."""
-_MOST = 0.5
-"""It is much, too, where at most so much of the noise's variance and of the values' own variance is left."""
+_MOST = 0.2
+"""It is much, too, where at most so much of the variance of the true values is left unknown."""
 _ROWS_PER_COLUMN = 10
 
 
@@ -53,9 +53,7 @@ class FilteredColumn:
     @property
     def is_much(self) -> bool:
         """Whether the filter recovers so much that the noise promises more than it keeps."""
-        by_others = self.joint <= _MUCH * self.alone
-        at_all = self.joint <= _MOST * self.noise_variance and self.joint <= _MOST * self.blind
-        return self.blind > 0 and (by_others or at_all)
+        return self.blind > 0 and (self.joint <= _MUCH * self.alone or self.joint <= _MOST * self.blind)
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class SpectralFilter(Shown):
         """Say for which columns the filter recovers much, a sentence each."""
         said = []
         for one in self.columns:
-            if one.joint <= _MUCH * one.alone and one.is_much:
+            if one.is_much and one.joint <= _MUCH * one.alone:
                 said.append(
                     f"the columns together tell more of {quote(one.column)} than its noise lets its own report tell: "
                     f"an adversary's mean squared error falls from {one.alone:.3g} to {one.joint:.3g}, and "
