@@ -111,7 +111,7 @@ def test_it_warns_where_much_is_recovered() -> None:
 
 
 def test_shaped_noise_gives_nothing_more() -> None:
-    """With the correlation of the data the filter recovers from whole rows what each report alone gives: by the truth."""
+    """With the correlation of the data the filter recovers from whole rows what each report gives, by the truth."""
     truth = _true_rows(30_000)
     # each column's noise is as large as its spread
     noise = Noise({name: GaussianNoise(size, WIDE) for name, size in zip(NAMES, (10.4, 20.9, 5.2, 10.4), strict=True)})
@@ -264,7 +264,7 @@ def test_noise_that_cannot_be_filtered_or_shaped() -> None:
     vote = Noise({"vote": ResponseNoise(("y", "n"), 0.5), "a": GaussianNoise(2.0, WIDE)})
     with pytest.raises(InputError, match="at least two columns"):
         spectral_filter({}, vote)
-    with pytest.raises(InputError, match="'?vote'? is of another kind"):
+    with pytest.raises(InputError, match=r"'?vote'? is of another kind"):
         spectral_filter({}, vote, ["a", "vote"])
     with pytest.raises(InputError, match="only Gaussian noise can be correlated, and that of 'b' is uniform"):
         shape_noise(MIXED, {})

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from sfumato.collect.collection_plan import CollectionPlan, plan
     from sfumato.collect.correlated_noise import correlated_deviations, shape_noise
     from sfumato.collect.noise import Noise
+    from sfumato.collect.noise_filter import SpectralFilter, spectral_filter
     from sfumato.collect.privacy_measures import ColumnPrivacy, measure_privacy
     from sfumato.collect.proposed_noise import propose_noise
     from sfumato.collect.rotation_perturbation import RotatedTable, rotate
-    from sfumato.collect.noise_filter import SpectralFilter, spectral_filter
 
 _HOMES = {
     "collection_plan": ("CollectionPlan", "plan"),

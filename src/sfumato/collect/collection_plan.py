@@ -10,11 +10,11 @@ from sfumato.collect.additive_noise import AdditiveNoise
 from sfumato.collect.basket_noise import FlipNoise
 from sfumato.collect.category_noise import ResponseNoise, UnaryNoise
 from sfumato.collect.noise import ColumnNoise, Noise, Unperturbed
+from sfumato.collect.noise_filter import SpectralFilter, spectral_filter
 from sfumato.collect.prior_knowledge import Prior, PriorKnowledge
 from sfumato.collect.privacy_measures import ColumnPrivacy, explain_no_epsilon, measure_privacy
 from sfumato.collect.proposed_noise import propose_noise
 from sfumato.collect.reconstruction_error import HUMPS, ReconstructionError, expect_error, share_errors
-from sfumato.collect.noise_filter import SpectralFilter, spectral_filter
 from sfumato.errors import InputError, quote
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import percent
@@ -185,7 +185,7 @@ def plan(
     privacy  kind      95%  2^h    left   bits   lost   ε      guess
     vote     response  –    2.148  2.148  0.482  28.4%  1.705  73.3%
     error at  2,000
-    vote      2.3%
+    vote      2.2%
     vote: From the domain alone a guess is right with chance 33.3%, with the report 73.3%.
     An error is the share of people who would have to be moved to make the reconstructed shares true.
     """

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from sfumato.collect.additive_noise import GaussianNoise
 from sfumato.collect.noise import Noise
 from sfumato.collect.noise_correlation import NoiseCorrelation
-from sfumato.collect.number_columns import read_number_columns
 from sfumato.collect.noise_filter import (
     SpectralFilter,
     additive_columns,
@@ -23,6 +22,7 @@ from sfumato.collect.noise_filter import (
     noise_covariance,
     predict_filter,
 )
+from sfumato.collect.number_columns import read_number_columns
 from sfumato.core.randomness import Randomness
 from sfumato.errors import InputError, quote
 from sfumato.page.display import Display, FigureTable, Shown

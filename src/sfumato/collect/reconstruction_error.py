@@ -28,7 +28,7 @@ HUMPS = "two humps: 60 % around 30 % of the domain, 40 % around 70 % of it"
 """The distribution of numbers for which errors are stated, unless one is given. A uniform one would flatter: it is
 where the iteration starts."""
 _BINS = 40
-_SAMPLES, _ANSWER_SAMPLES = 5, 100
+_SAMPLES, _ANSWER_SAMPLES = 5, 400
 
 
 @dataclass(frozen=True)
