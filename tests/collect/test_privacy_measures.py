@@ -290,6 +290,6 @@ def test_wrong_priors(noise: AdditiveNoise, prior: object, sentence: str) -> Non
 def test_it_shows_itself() -> None:
     """As text and in a notebook, with the sentence on ε."""
     private = measure_privacy(UniformNoise(50.0, (0.0, 100.0)), column="<age>")
-    assert "entropy privacy 2^h" in str(private)
+    assert "entropy privacy 2^h" in str(private) == repr(private)
     assert "&lt;age&gt;" in private._repr_html_()
     assert "gives a value away" in private._repr_html_()

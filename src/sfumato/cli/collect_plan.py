@@ -151,10 +151,11 @@ def _show(
 
     from sfumato.cli.printing import break_name, console_of, name_column, print_json, warn
     from sfumato.collect.collection_plan import PRIVACY_HEAD
+    from sfumato.collect.correlated_noise import PRICE
 
     if as_json:
         more: dict[str, Any] = {} if proposed is None else {"noise": proposed.as_json()}
-        more |= {} if shaped is None else {"shaped": shaped.after.as_json()}
+        more |= {} if shaped is None else {"shaped": shaped.after.as_json() | {"price": PRICE}}
         print_json(outlook.as_json() | more | ({} if written is None else {"written": str(written)}))
         return
     console = console_of()
@@ -174,6 +175,7 @@ def _show(
     for sentence in outlook.warnings():
         warn(sentence)
     if shaped is not None:
+        console.print(PRICE, soft_wrap=True)
         for sentence in shaped.after.warnings():
             warn(f"even with the noise shaped, {sentence}")
     if proposed is not None and written is None:

@@ -3,6 +3,9 @@
 `spectral_filter` says what independent noise gives away where columns go together. Noise with the correlations of the
 data gives away nothing more than each column's own report does, where its σ are to one another as the data's standard
 deviations are; what is left where they are not is said with the proposal.
+
+It has a price. Who knows one of a person's values knows the noise on it, and with correlated noise something of the
+noise on the others. The proposal says that, too: it is for collectors who know no value beforehand.
 """
 
 from collections.abc import Sequence
@@ -34,6 +37,12 @@ _LEAST_EIGENVALUE = 0.01
 _ROWS_PER_COLUMN = 10
 
 
+PRICE = (
+    "Noise shaped like the data hides from who knows none of a person's values; who knows one of them learns more of "
+    "the others than with independent noise."
+)
+
+
 def correlated_deviations(noise: Noise, count: int, randomness: Randomness) -> dict[str, Floats]:
     """Draw the correlated part of the noise of `count` whole rows: float[count] for each column of the correlation.
 
@@ -49,27 +58,42 @@ def correlated_deviations(noise: Noise, count: int, randomness: Randomness) -> d
     return {} if noise.correlation is None else noise.correlation.deviations(noise.columns, count, randomness)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ShapedNoise(Shown):
-    """A noise with the correlation of the data, what a filter recovers of the noise before, and of this one."""
+    """A noise with the correlation of the data, what a filter recovers of the noise before, and of this one.
+
+    `informed_before` and `informed_after` are the mean squared errors of an adversary who knows one of the person's
+    other values exactly, the one that tells most.
+    """
 
     noise: Noise
     before: SpectralFilter
     after: SpectralFilter
+    informed_before: tuple[float, ...]
+    informed_after: tuple[float, ...]
 
     def as_json(self) -> dict[str, Any]:
         """Give the noise, and what the filter recovers before and after."""
-        return {"noise": self.noise.as_json(), "before": self.before.as_json(), "after": self.after.as_json()}
+        names = [one.column for one in self.before.columns]
+        return {
+            "noise": self.noise.as_json(),
+            "before": self.before.as_json(),
+            "after": self.after.as_json(),
+            "informed_before": dict(zip(names, self.informed_before, strict=True)),
+            "informed_after": dict(zip(names, self.informed_after, strict=True)),
+        }
 
     def display(self) -> Display:
         """Show the errors that the filter leaves, before and after."""
         lines = [
-            (old.column, f"{old.noise_variance:.4g}", f"{old.alone:.4g}", f"{old.joint:.4g}", f"{new.joint:.4g}")
-            for old, new in zip(self.before.columns, self.after.columns, strict=True)
+            (old.column, *(f"{error:.4g}" for error in (old.alone, old.joint, new.joint, was, now)))
+            for old, new, was, now in zip(
+                self.before.columns, self.after.columns, self.informed_before, self.informed_after, strict=True
+            )
         ]
-        head = ("mean squared error", "report as it is", "own report", "all, as it was", "all, shaped")
+        head = ("mean squared error", "own report", "all", "all, shaped", "knowing one", "knowing one, shaped")
         left = tuple(f"Warning, even so: {one}." for one in self.after.warnings())
-        return Display("Noise shaped like the data", (FigureTable(head, lines),), left)
+        return Display("Noise shaped like the data", (FigureTable(head, lines),), (*left, PRICE))
 
 
 def shape_noise(noise: Noise | Any, reports: Any, columns: Sequence[str] | None = None) -> ShapedNoise:
@@ -102,8 +126,34 @@ def shape_noise(noise: Noise | Any, reports: Any, columns: Sequence[str] | None 
     rounded = np.round(matrix, 4)
     shape = NoiseCorrelation(tuple(chosen), tuple(map(tuple, rounded.tolist())))
     shaped = replace(noise, correlation=shape)
-    after = predict_filter(values, noise_covariance(shaped, chosen), chosen)
-    return ShapedNoise(shaped, filter_rows(rows, old, chosen), after)
+    new = noise_covariance(shaped, chosen)
+    before, after = filter_rows(rows, old, chosen), predict_filter(values, new, chosen)
+    return ShapedNoise(shaped, before, after, informed_errors(values, old), informed_errors(values, new))
+
+
+def informed_errors(of_values: Floats, of_noise: Floats) -> tuple[float, ...]:
+    """Give, for each of d columns, the least mean squared error of who has all reports and one other true value.
+
+    of_values, of_noise: float[d, d]. Knowing value and report of column k is knowing its value and its noise, so both
+    covariances are taken given k, and the filter is that of what is left of the other columns.
+
+    >>> pair = np.array([[100.0, 80.0], [80.0, 100.0]])
+    >>> [round(error) for error in informed_errors(pair, np.eye(2) * 100)]  # 36 of the value and 100 of the noise left
+    [26, 26]
+    >>> [round(error) for error in informed_errors(pair, pair)]  # 36 of either
+    [18, 18]
+    """
+    count = len(of_values)
+    least = np.full(count, np.inf)
+    for known in range(count):
+        others = np.delete(np.arange(count), known)
+        values, noise = (
+            part[np.ix_(others, others)] - np.outer(part[others, known], part[others, known]) / part[known, known]
+            for part in (of_values, of_noise)
+        )
+        error = np.diag(values - values @ np.linalg.solve(values + noise, values))
+        least[others] = np.minimum(least[others], error)
+    return tuple(np.maximum(least, 0.0).tolist())
 
 
 def _values_covariance(rows: Floats, of_noise: Floats, columns: Sequence[str]) -> Floats:

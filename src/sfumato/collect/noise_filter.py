@@ -56,7 +56,7 @@ class FilteredColumn:
         return self.blind > 0 and (self.joint <= _MUCH * self.alone or self.joint <= _MOST * self.blind)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SpectralFilter(Shown):
     """What a filter over several columns recovers, and the adversary's guesses.
 

@@ -38,7 +38,7 @@ _SIMULATED = 20_000
 _REPORTS, _CELLS = 1200, 400
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ColumnPrivacy(Shown):
     """How private one column is, given what an adversary knows beforehand.
 

@@ -8,7 +8,7 @@ Giannella and Kargupta 2006). `RotatedTable.attack` does both and says how much 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ UNTRUSTED = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RotatedTable(Shown):
     """Rows that were rotated by a secret matrix, with what the holder must keep secret. Do not rely on it.
 
@@ -45,9 +45,9 @@ class RotatedTable(Shown):
     """
 
     columns: tuple[str, ...]
-    rows: Floats = field(repr=False)
-    matrix: Floats = field(repr=False)
-    truth: Floats = field(repr=False)
+    rows: Floats
+    matrix: Floats
+    truth: Floats
 
     @property
     def table(self) -> Any:
@@ -121,24 +121,30 @@ class RotationAttack(ShownAttack):
 
     def results(self) -> tuple[AttackResult, ...]:
         """Reduce the findings to lines."""
-        counts = "cells guessed to a tenth of a standard deviation"
+        counts = "cells guessed to a tenth of a standard deviation, by"
         return (
             AttackResult(
                 "known rows",
                 f"The adversary knows {plural(self.known, 'row')}, which rotated rows they are, and mean and spread "
                 "of each column.",
-                counts,
+                f"{counts} known rows",
                 self.known_success,
                 self.baseline,
-                says=(f"Known rows recover {percent(min(self.by_known_rows))} of the variance or more.", UNTRUSTED),
+                says=(
+                    f"Known rows recover at least {percent(min(self.by_known_rows))} of a column's variance.",
+                    UNTRUSTED,
+                ),
             ),
             AttackResult(
                 "main axes",
                 f"The adversary has {plural(self.sample, 'other row')} of the same distribution, none of the table.",
-                counts,
+                f"{counts} main axes",
                 self.axes_success,
                 self.baseline,
-                says=(f"Main axes recover {percent(float(np.mean(self.by_main_axes)))} of the variance on average.",),
+                says=(
+                    f"Main axes recover {percent(float(np.mean(self.by_main_axes)))} of the variance on average.",
+                    "Of an axis along which values are symmetric they cannot tell the sign.",
+                ),
             ),
         )
 
