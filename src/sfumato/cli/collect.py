@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli.collect_plan import plan
 from sfumato.errors import InputError
 
 app = typer.Typer(
@@ -101,3 +102,6 @@ def reconstruct(
         print_json(found.as_json())
     else:
         console_of().print(str(found), soft_wrap=True)
+
+
+app.command("plan")(plan)

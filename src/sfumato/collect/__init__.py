@@ -2,6 +2,7 @@
 
 `Noise` is the published noise of a collection. `perturb` adds it, on the person's side; `reconstruct` recovers a
 column's distribution from many perturbed answers, on the collector's side. Nobody needs to be trusted with an answer.
+`plan` says beforehand how private that is and how exact it will be.
 
 >>> from sfumato import collect
 >>> noise = collect.Noise.read({"format": "sfumato-noise/1", "columns": {
@@ -14,19 +15,47 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sfumato.collect.collection_plan import CollectionPlan, plan
+    from sfumato.collect.correlated_noise import correlated_deviations, shape_noise
     from sfumato.collect.noise import Noise
+    from sfumato.collect.noise_filter import SpectralFilter, spectral_filter
     from sfumato.collect.perturbation import perturb
+    from sfumato.collect.privacy_measures import ColumnPrivacy, measure_privacy
+    from sfumato.collect.proposed_noise import propose_noise
     from sfumato.collect.reconstruction import Reconstruction, reconstruct
+    from sfumato.collect.rotation_perturbation import RotatedTable, rotate
 
 _HOMES = {
+    "collection_plan": ("CollectionPlan", "plan"),
+    "correlated_noise": ("correlated_deviations", "shape_noise"),
     "noise": ("Noise",),
     "perturbation": ("perturb",),
     "reconstruction": ("Reconstruction", "reconstruct"),
+    "privacy_measures": ("ColumnPrivacy", "measure_privacy"),
+    "proposed_noise": ("propose_noise",),
+    "rotation_perturbation": ("RotatedTable", "rotate"),
+    "noise_filter": ("SpectralFilter", "spectral_filter"),
 }
 """Where each public name is, by module; it is imported when it is asked for."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = ["Noise", "Reconstruction", "perturb", "reconstruct"]
+__all__ = [
+    "CollectionPlan",
+    "ColumnPrivacy",
+    "Noise",
+    "Reconstruction",
+    "RotatedTable",
+    "SpectralFilter",
+    "correlated_deviations",
+    "measure_privacy",
+    "perturb",
+    "plan",
+    "propose_noise",
+    "reconstruct",
+    "rotate",
+    "shape_noise",
+    "spectral_filter",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -98,8 +98,11 @@ class AdditiveNoise:
         >>> noise.perturb(np.array([10.0, 20.0]), Randomness(seed=1)).shape
         (2,)
         """
-        steps = np.rint(values / self.step) + np.rint(self.draw(len(values), randomness) / self.step)
-        return self.from_steps(steps)
+        return self.add(values, self.draw(len(values), randomness))
+
+    def add(self, values: Floats, deviations: Floats) -> Floats:
+        """Add noise that was drawn already: both are rounded to the grid before."""
+        return self.from_steps(np.rint(values / self.step) + np.rint(deviations / self.step))
 
     def from_steps(self, steps: Floats) -> Floats:
         """Turn whole numbers of steps into the numbers that print with the decimal places of the grid."""

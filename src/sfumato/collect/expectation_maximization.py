@@ -23,6 +23,8 @@ from scipy.stats import chi2
 Floats = NDArray[np.float64]
 
 _TINY, _LONGEST_LEAP = 1e-300, 1e6
+_HARDLY_BETTER = 0.1
+"""A difference in log-likelihood that says nothing."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +212,8 @@ def chi_square_below(limit: float, rows: Floats) -> Callable[[Floats, Floats], b
 def iterations_by_held_out(problem: MixtureLikelihood, *, folds: int = 5, most: int = 3000, seed: int = 0) -> int:
     """Choose how many plain steps are best for reports that were not used, over `folds` parts of the counts.
 
-    Steps beyond that fit the noise of the sample: the shares become spikes. Counts are dealt out at random, by a fixed
+    Steps beyond that fit the noise of the sample: the shares become spikes. Where many numbers of steps are hardly worse
+    than the best, as with few reports and much noise, the smallest of them is taken. Counts are dealt out at random, by a fixed
     seed, since this protects nobody and the same reports should give the same shares.
     """
     parts = deal_out(problem.counts, folds, seed)
@@ -218,14 +221,13 @@ def iterations_by_held_out(problem: MixtureLikelihood, *, folds: int = 5, most: 
     training = MixtureLikelihood(problem.column, np.concatenate([problem.counts - part for part in parts]), problem.by)
     training = MixtureLikelihood(training.column, np.maximum(training.counts, 0.0), training.by)
     shares = training.uniform_shares()
-    best, chosen, done = -np.inf, 1, 0
-    while done < most and done <= 1.5 * chosen + 25:
+    reached: list[float] = []
+    best = 0
+    while len(reached) < most and len(reached) <= 1.5 * best + 25:
         shares = training.step(shares)[0]
-        done += 1
-        reached = float((held * np.log(training.expected(shares))).sum())
-        if reached > best:
-            best, chosen = reached, done
-    return chosen
+        reached.append(float((held * np.log(training.expected(shares))).sum()))
+        best = len(reached) if reached[-1] >= max(reached) else best
+    return next(done for done, value in enumerate(reached, start=1) if value >= reached[best - 1] - _HARDLY_BETTER)
 
 
 def deal_out(counts: Floats, parts: int, seed: int) -> list[Floats]:

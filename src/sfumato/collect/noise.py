@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.collect.basket_noise import FlipNoise
 from sfumato.collect.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
+from sfumato.collect.noise_correlation import NoiseCorrelation
 from sfumato.core.regular_file import read_regular_file
 from sfumato.errors import InputError, did_you_mean, listing, quote
 
@@ -39,7 +40,7 @@ ColumnNoise = AdditiveNoise | MatrixNoise | ResponseNoise | UnaryNoise | FlipNoi
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise of every column of a collection.
+    """The noise of every column of a collection, and how the noise of some Gaussian columns is correlated.
 
     >>> noise = Noise.read({"format": "sfumato-noise/1", "columns": {
     ...     "age": {"kind": "laplace", "scale": 25.0, "domain": [0, 100]},
@@ -53,6 +54,7 @@ class Noise:
     """
 
     columns: Mapping[str, ColumnNoise]
+    correlation: NoiseCorrelation | None = None
 
     @classmethod
     def load(cls, source: "Noise | Mapping[str, Any] | str | Path") -> "Noise":
@@ -80,15 +82,18 @@ class Noise:
             raise InputError(f'must be an object with "format": "{FORMAT}" and "columns"')
         if document.get("format") != FORMAT:
             raise InputError(f'"format" must be "{FORMAT}", not {quote(document.get("format"))}')
-        _check_keys(document, ("format", "columns"), "a noise file")
+        _check_keys(document, ("format", "columns"), "a noise file", optional=("correlation",))
         columns = document.get("columns")
         if not isinstance(columns, Mapping) or not columns:
             raise InputError('"columns" must say how at least one column is perturbed')
-        return cls({name: _read_column(name, entry) for name, entry in columns.items()})
+        read = {name: _read_column(name, entry) for name, entry in columns.items()}
+        shape = document.get("correlation")
+        return cls(read, None if shape is None else NoiseCorrelation.read(shape, read))
 
     def as_json(self) -> dict[str, Any]:
         """Give the content of ``noise.json``."""
-        return {"format": FORMAT, "columns": {name: noise.as_json() for name, noise in self.columns.items()}}
+        document = {"format": FORMAT, "columns": {name: noise.as_json() for name, noise in self.columns.items()}}
+        return document if self.correlation is None else document | {"correlation": self.correlation.as_json()}
 
     @property
     def epsilon(self) -> float:
@@ -130,10 +135,10 @@ def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _check_keys(entry: Mapping[Any, Any], known: tuple[str, ...], what: str) -> None:
+def _check_keys(entry: Mapping[Any, Any], known: tuple[str, ...], what: str, *, optional: tuple[str, ...] = ()) -> None:
     for key in entry:
-        if key not in known:
-            raise InputError(f"{quote(key)} is not a key of {what}{did_you_mean(str(key), known)}")
+        if key not in known + optional:
+            raise InputError(f"{quote(key)} is not a key of {what}{did_you_mean(str(key), known + optional)}")
     for key in known:
         if key not in entry:
             raise InputError(f"the key {quote(key)} is missing")

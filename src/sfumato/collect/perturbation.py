@@ -21,10 +21,12 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sfumato.collect.additive_noise import AdditiveNoise
 from sfumato.collect.basket_noise import FlipNoise
 from sfumato.collect.category_noise import UnaryNoise
+from sfumato.collect.correlated_noise import correlated_deviations
 from sfumato.collect.noise import ColumnNoise, Noise, Unperturbed
 from sfumato.collect.reports import PART, read_codes, read_numbers, read_sets, write_sets
 from sfumato.core.randomness import Randomness
@@ -64,13 +66,18 @@ def perturb(data: Any, noise: Any, *, seed: int | None = None) -> Any:
 
 def perturb_columns(columns: Sequence[Any], names: Sequence[str], noise: Noise, randomness: Randomness) -> list[Any]:
     """Perturb columns of Arrow, row by row: numbers as float64, answers and sets as text, plain columns as they are."""
+    rows = len(columns[0]) if columns else 0
+    drawn = correlated_deviations(noise, rows, randomness)
     return [
-        _perturb_column(cells, name, noise.columns[name], randomness)
+        _perturb_column(cells, name, noise.columns[name], randomness, drawn.get(name))
         for cells, name in zip(columns, names, strict=True)
     ]
 
 
-def _perturb_column(cells: Any, name: str, entry: ColumnNoise, randomness: Randomness) -> Any:
+def _perturb_column(
+    cells: Any, name: str, entry: ColumnNoise, randomness: Randomness, drawn: NDArray[np.float64] | None
+) -> Any:
+    """Perturb one column; `drawn` are the deviations of its rows where they go together with those of other columns."""
     if isinstance(entry, Unperturbed):
         return cells
     if isinstance(entry, AdditiveNoise):
@@ -78,7 +85,8 @@ def _perturb_column(cells: Any, name: str, entry: ColumnNoise, randomness: Rando
         there = ~np.isnan(values)
         entry.check_values(np.where(there, values, entry.domain[0]), name)
         reports = np.full(len(values), np.nan)
-        reports[there] = entry.perturb(values[there], randomness)
+        deviations = entry.draw(int(there.sum()), randomness) if drawn is None else drawn[there]
+        reports[there] = entry.add(values[there], deviations)
         return pa.array(reports, from_pandas=True)
     if isinstance(entry, FlipNoise):
         return pa.array(write_sets(entry.perturb(read_sets(cells, entry.items, name), randomness), entry.items))
