@@ -14,15 +14,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sfumato.collect.collection_form import CollectionForm
+    from sfumato.collect.collector_client import CollectorClient
     from sfumato.collect.noise import Noise
+    from sfumato.collect.permanent_response import PermanentResponses
 
 _HOMES = {
+    "collection_form": ("CollectionForm",),
+    "collector_client": ("CollectorClient",),
     "noise": ("Noise",),
+    "permanent_response": ("PermanentResponses",),
 }
 """Where each public name is, by module; it is imported when it is asked for."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = ["Noise"]
+__all__ = ["CollectionForm", "CollectorClient", "Noise", "PermanentResponses"]
 
 
 def __getattr__(name: str) -> Any:

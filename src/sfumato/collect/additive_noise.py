@@ -116,12 +116,16 @@ class AdditiveNoise:
 
     @property
     def farthest(self) -> float:
-        """How far a report can possibly lie from its value: what a 53-bit uniform number gives at its extremes."""
-        return float(self.quantile(np.array([1 - 2.0**-54]))[0])
+        """How far a report can possibly lie from its value: what the least of the chances that are drawn gives."""
+        return -float(self.quantile(np.array([2.0**-53]))[0])
 
     def draw(self, count: int, randomness: Randomness) -> Floats:
-        """Draw `count` deviations by the inverse of the cumulative distribution, at 53 random bits each."""
-        uniform = ((randomness.words(count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+        """Draw `count` deviations by the inverse of the cumulative distribution.
+
+        Chances are odd multiples of 2^-53, from 52 random bits each: all of them exact in a float, none 0 or 1, and
+        with each u also 1 - u.
+        """
+        uniform = ((randomness.words(count) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
         return self.quantile(uniform)
 
     def interval_mass(self, edges: Floats, reports: Floats) -> Floats:
