@@ -23,7 +23,8 @@ from sfumato.collect.submission import Submission
 from sfumato.errors import InputError, OutputError, shorten
 from sfumato.table.table import cast_text_views
 
-_CLOSED = {"autoload_known_extensions": "false", "autoinstall_known_extensions": "false"}
+_OPTIONS = {"autoload_known_extensions": "false", "autoinstall_known_extensions": "false", "threads": "1"}
+"""Nothing is fetched from anywhere; and a group is too small to be worth more than one thread."""
 
 
 class AnswerStore:
@@ -109,7 +110,7 @@ class AnswerStore:
         if not self._path.parent.is_dir():
             raise OutputError(f"{name} cannot be made, since its folder does not exist; make that first")
         try:
-            return duckdb.connect(str(self._path.absolute()), config=dict(_CLOSED))
+            return duckdb.connect(str(self._path.absolute()), config=dict(_OPTIONS))
         except duckdb.Error as error:
             if "lock on file" in str(error):
                 way = "stop that, or name another store"

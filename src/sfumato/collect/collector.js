@@ -192,8 +192,8 @@
     whole.className = "drawn";
     pair.className = "pair";
     sure.className = "note";
-    const yours = element("div", "", element("small", "your answer, which stays here"), element("b", written(answer)));
-    pair.append(yours, element("div", "", element("small", "sent in its place"), element("b", written(report))));
+    const yours = element("div", "", element("small", "stays here"), element("b", written(answer)));
+    pair.append(yours, element("div", "", element("small", "sent instead"), element("b", written(report))));
     if (isNumber(noise)) {
       const [low, high] = likelyRange(noise, report);
       sure.textContent = `Whoever sees this can say that your answer is from ${rounded(low)} to ${rounded(high)}, `
@@ -209,8 +209,9 @@
 
   function show(id) {
     for (const part of ["#questions", "#preview", "#done"]) find(part).hidden = part !== id;
-    find(`${id} h2`)?.focus();
-    scrollTo(0, 0);
+    const heading = find(`${id} h2`);
+    heading?.focus();
+    (heading ?? find("h1")).scrollIntoView();
   }
 
   async function begin() {

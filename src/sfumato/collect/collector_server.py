@@ -34,22 +34,26 @@ def run_collector(
         finally:
             os.umask(mask)
         before = answers.count
-        # what uvicorn says of a request quotes its path at most; of a failure it would print the code around it
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-        options = uvicorn.Config(
-            collector_app(form, answers),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            lifespan="on",
-            limit_concurrency=_MOST_CONNECTIONS,
-            timeout_graceful_shutdown=10,
-        )
         name = f"[{host}]" if ":" in host else host
         ready(f"http://{name}:{listening.getsockname()[1]}/", before)
-        asyncio.run(_Server(options).serve(sockets=[listening]))
+        asyncio.run(_Server(server_options(form, answers)).serve(sockets=[listening]))
         return before, answers.count
+
+
+def server_options(form: CollectionForm, answers: AnswerStore) -> uvicorn.Config:
+    """Say how uvicorn runs the application: without a log of requests, and telling nothing of itself."""
+    # of a failure it would print the code around it, and of a broken request where it came from
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    return uvicorn.Config(
+        collector_app(form, answers),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        lifespan="on",
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_graceful_shutdown=10,
+    )
 
 
 class _Server(uvicorn.Server):

@@ -70,13 +70,16 @@ class PermanentResponses:
     def report(self, name: str, noise: ColumnNoise, answer: Any) -> Any:
         """Give what is sent in place of an answer: what was drawn for it before, or what is drawn for it now."""
         question = json.dumps([name, noise.as_json(), _same_answer(name, noise, answer)], sort_keys=True)
+        known = "SELECT report FROM reports WHERE question = ?"
         with self._opened() as memory:
-            # Two processes may ask at once: one of them draws, and the other gets that.
-            drawn = json.dumps(perturb_answer(name, noise, answer))
-            memory.execute("INSERT OR IGNORE INTO reports VALUES (?, ?)", (question, drawn))
-            memory.commit()
-            ((kept,),) = memory.execute("SELECT report FROM reports WHERE question = ?", (question,)).fetchall()
-        return json.loads(kept)
+            found = memory.execute(known, (question,)).fetchall()
+            if not found:
+                # Two processes may ask at once: one of them draws, and the other gets that.
+                drawn = json.dumps(perturb_answer(name, noise, answer))
+                memory.execute("INSERT OR IGNORE INTO reports VALUES (?, ?)", (question, drawn))
+                memory.commit()
+                found = memory.execute(known, (question,)).fetchall()
+        return json.loads(found[0][0])
 
     def pending(self, collector: str) -> bytes | None:
         """Give what was sent to a collector and not acknowledged."""
