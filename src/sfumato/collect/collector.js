@@ -192,14 +192,17 @@
     whole.className = "drawn";
     pair.className = "pair";
     sure.className = "note";
-    const yours = element("div", "", element("small", "stays here"), element("b", written(answer)));
-    pair.append(yours, element("div", "", element("small", "sent instead"), element("b", written(report))));
+    const yours = element("div", "", element("small", "your answer"), element("b", written(answer)));
+    pair.append(yours, element("div", "", element("small", "what is sent"), element("b", written(report))));
     if (isNumber(noise)) {
       const [low, high] = likelyRange(noise, report);
-      sure.textContent = `Whoever sees this can say that your answer is from ${rounded(low)} to ${rounded(high)}, `
+      sure.textContent = `Whoever sees this alone can say that your answer is from ${rounded(low)} to ${rounded(high)}, `
         + "and is wrong 5 times in 100.";
     } else {
       sure.textContent = fieldset.dataset.sure;
+    }
+    if (written(answer) === written(report)) {
+      sure.textContent += " That it is your answer happened by chance, and nobody else can know it.";
     }
     whole.append(element("h3", fieldset.querySelector("legend").textContent), pair, sure);
     return whole;

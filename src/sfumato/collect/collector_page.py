@@ -29,11 +29,10 @@ def form_page(form: CollectionForm) -> str:
     """Give the page with the questions."""
     promise = tag(
         "aside",
-        paragraph(tag("strong", "Your answers stay in this browser.")),
+        paragraph(tag("strong", "Your answers are changed at random before they are sent.")),
         paragraph(
-            "Before anything is sent, each answer is changed at random, here and not elsewhere. Who asks gets the "
-            "changed answers alone, and can work out how many people answer what, and not what you answered. You see "
-            "what will be sent before it is."
+            "It happens here, in your browser. Who asks gets the changed answers alone, and can work out how many people "
+            "answer what, and not what you answered. You see what will be sent before it is."
         ),
         class_="promise",
     )

@@ -94,7 +94,7 @@ def send(page: Any) -> None:
 
 
 def test_only_perturbed_answers_leave_the_browser(page: Any, collector: Any, form: CollectionForm) -> None:
-    """True numbers, which the noise hits once in ten thousand times, are in no request; what was shown is what leaves."""
+    """True numbers, which the noise hardly ever hits, are in no request; what was shown is what leaves."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     bodies = open_form(page, collector)
