@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.collect_plan import plan
+from sfumato.cli.collect_serve import serve
 from sfumato.errors import InputError
 
 app = typer.Typer(
@@ -105,3 +106,4 @@ def reconstruct(
 
 
 app.command("plan")(plan)
+app.command("serve")(serve)

@@ -15,10 +15,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sfumato.collect.collection_form import CollectionForm
     from sfumato.collect.collection_plan import CollectionPlan, plan
+    from sfumato.collect.collector_client import CollectorClient
     from sfumato.collect.correlated_noise import correlated_deviations, shape_noise
     from sfumato.collect.noise import Noise
     from sfumato.collect.noise_filter import SpectralFilter, spectral_filter
+    from sfumato.collect.permanent_response import PermanentResponses
     from sfumato.collect.perturbation import perturb
     from sfumato.collect.privacy_measures import ColumnPrivacy, measure_privacy
     from sfumato.collect.proposed_noise import propose_noise
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
     from sfumato.collect.rotation_perturbation import RotatedTable, rotate
 
 _HOMES = {
+    "collection_form": ("CollectionForm",),
+    "collector_client": ("CollectorClient",),
+    "permanent_response": ("PermanentResponses",),
     "collection_plan": ("CollectionPlan", "plan"),
     "correlated_noise": ("correlated_deviations", "shape_noise"),
     "noise": ("Noise",),
@@ -40,9 +46,12 @@ _HOMES = {
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "CollectionForm",
     "CollectionPlan",
+    "CollectorClient",
     "ColumnPrivacy",
     "Noise",
+    "PermanentResponses",
     "Reconstruction",
     "RotatedTable",
     "SpectralFilter",

@@ -119,13 +119,14 @@ class AdditiveNoise:
 
     @property
     def farthest(self) -> float:
-        """How far a report can possibly lie from its value: what `draw` gives at its extremes."""
+        """How far a report can possibly lie from its value: what the least of the chances that are drawn gives."""
         return -float(self.quantile(np.array([2.0**-53]))[0])
 
     def draw(self, count: int, randomness: Randomness) -> Floats:
-        """Draw `count` deviations by the inverse of the cumulative distribution, at 52 random bits each.
+        """Draw `count` deviations by the inverse of the cumulative distribution.
 
-        The middle of each of 2^52 parts of (0, 1) is a floating-point number, so that neither 0 nor 1 comes out.
+        Chances are odd multiples of 2^-53, from 52 random bits each: all of them exact in a float, none 0 or 1, and
+        with each u also 1 - u.
         """
         uniform = ((randomness.words(count) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
         return self.quantile(uniform)

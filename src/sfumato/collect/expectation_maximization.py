@@ -212,9 +212,9 @@ def chi_square_below(limit: float, rows: Floats) -> Callable[[Floats, Floats], b
 def iterations_by_held_out(problem: MixtureLikelihood, *, folds: int = 5, most: int = 3000, seed: int = 0) -> int:
     """Choose how many plain steps are best for reports that were not used, over `folds` parts of the counts.
 
-    Steps beyond that fit the noise of the sample: the shares become spikes. Where many numbers of steps are hardly worse
-    than the best, as with few reports and much noise, the smallest of them is taken. Counts are dealt out at random, by a fixed
-    seed, since this protects nobody and the same reports should give the same shares.
+    Steps beyond that fit the noise of the sample: the shares become spikes. Where other numbers of steps are hardly
+    worse than the best, as with few reports and much noise, the smallest of them is taken. Counts are
+    dealt out at random, by a fixed seed, since this protects nobody and the same reports should give the same shares.
     """
     parts = deal_out(problem.counts, folds, seed)
     held = np.concatenate(parts)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sfumato.errors import DataError, quote
+from sfumato.collect.reports import read_numbers
+from sfumato.errors import DataError
 from sfumato.reading.outside_table import check_column_names, outside_column_names, read_outside_table
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ def read_number_columns(data: Any, columns: Sequence[str], *, least: int) -> Flo
     where = Path(data).name if isinstance(data, str | Path) else "the table"
     check_column_names(columns, outside_column_names(frame, {}), where)
     arrow = read_outside_table(frame, columns, {}).arrow
-    rows = np.column_stack([_numbers(arrow.column(name), name) for name in columns])
+    rows = np.column_stack([read_numbers(arrow.column(name), name) for name in columns])
     whole = rows[~np.isnan(rows).any(axis=1)]
     if len(whole) < least:
         raise DataError(
@@ -35,31 +35,3 @@ def read_number_columns(data: Any, columns: Sequence[str], *, least: int) -> Flo
             "are needed; take more rows or fewer columns"
         )
     return whole
-
-
-def _numbers(cells: Any, name: str) -> Floats:
-    """Turn cells into floats, with NaN for a missing one."""
-    if pa.types.is_dictionary(cells.type):
-        cells = cells.cast(cells.type.value_type)
-    if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
-        cells = pc.utf8_trim_whitespace(cells)
-        cells = pc.if_else(pc.equal(cells, ""), None, cells)
-    try:
-        numbers = np.asarray(pc.fill_null(cells.cast(pa.float64()), float("nan")), np.float64)
-    except (pa.ArrowException, ValueError, TypeError):
-        raise DataError(
-            f"column {quote(name)} has a cell in row {_first_wrong(cells):,} that is no number; leave the column out, "
-            "or correct it"
-        ) from None
-    if np.isinf(numbers).any():
-        raise DataError(f"column {quote(name)} has no finite number in row {int(np.argmax(np.isinf(numbers))) + 1:,}")
-    return numbers
-
-
-def _first_wrong(cells: Any) -> int:
-    for number, cell in enumerate(cells.to_pylist(), start=1):
-        try:
-            float(cell if cell is not None else 0)
-        except (TypeError, ValueError):
-            return number
-    return 1
