@@ -33,6 +33,7 @@ from sfumato.table.table import (
     TableFile,
     arrow_file,
     cast_text_views,
+    check_calendar,
     check_columns,
     check_rows,
     check_types,
@@ -60,6 +61,7 @@ def read_table(place: TablePlace, policy: Policy) -> Table:
     except _DAMAGED as error:
         raise _unreadable(place, kind, error) from None
     check_rows(arrow)
+    check_calendar(arrow)
     warnings = header_warnings(schema, place.name, [column.name for column in policy.identifiers])
     if not kind.is_typed:
         check_types(arrow.schema, columns)
