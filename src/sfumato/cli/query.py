@@ -51,7 +51,8 @@ def _print_answers(answers: "Answers", *, explain: bool) -> None:
         console.print("no group has a row that can meet the conditions", soft_wrap=True)
         return
     figures = [Column(name, justify="right") for name in answers[0].values]
-    table = Table(*(name_column(name, []) for name in answers.columns), *figures)
+    width = max(console.width // (len(answers.columns) + len(figures)) - 4, 8)
+    table = Table(*(name_column(name, [], min(width, 32)) for name in answers.columns), *figures)
     for answer in answers:
         group = ["NULL" if value is None else str(value) for value in answer.group.values()]
         table.add_row(*group, *map(format_estimate, answer.values.values()))
