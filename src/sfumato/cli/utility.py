@@ -68,7 +68,9 @@ def _print_utility(losses: "Utility", errors: "QueryErrors | None") -> None:
     for name, part in losses.attributes.items():
         shares = [f"{x:.1%}" for x in (part.ncp, part.distortion, part.entropy)]
         table.add_row(
-            break_name(name, _NAMES), *shares, *(f"{x:,}" for x in (part.labels, part.exact_cells, part.suppressed_cells))
+            break_name(name, _NAMES),
+            *shares,
+            *(f"{x:,}" for x in (part.labels, part.exact_cells, part.suppressed_cells)),
         )
     totals = [f"{x:.1%}" for x in (losses.ncp, losses.distortion_ratio, losses.entropy)]
     exact = sum(part.exact_cells for part in losses.attributes.values())
