@@ -348,20 +348,21 @@ def test_long_names_are_broken_between_words(runs: Runs, tmp_path: Path) -> None
     assert "days_<wbr/>b_<wbr/>screening_<wbr/>arrest_<wbr/>first" in page
 
 
+LONG_NAMES = ("days_b_screening_arrest_first", "days_between_the_screening_and_the_first_arrest")
+
+
 @pytest.mark.parametrize(
     "command",
     [
         "utility r --original t.csv --queries 0",
-        'query r "select days_b_screening_arrest_first, days_between_the_screening_and_the_first_arrest, count(*) '
-        'group by 1, 2"',
+        f'query r "select {", ".join(LONG_NAMES)}, count(*) group by 1, 2"',
         "risk t.csv --policy p.toml",
     ],
 )
 def test_tables_with_long_names_are_not_cut_off(runs: Runs, tmp_path: Path, command: str) -> None:
     """However long names are, a table has its right border within 80 characters, and each of its columns."""
-    names = ("days_b_screening_arrest_first", "days_between_the_screening_and_the_first_arrest")
-    (tmp_path / "t.csv").write_text(",".join([*names, "sex"]) + "\n" + "1,2,f\n" * 4)
-    columns = "".join(f'{name} = {{ role = "quasi", hierarchy = {{ intervals = [5, 10] }} }}\n' for name in names)
+    (tmp_path / "t.csv").write_text(",".join([*LONG_NAMES, "sex"]) + "\n" + "1,2,f\n" * 4)
+    columns = "".join(f'{name} = {{ role = "quasi", hierarchy = {{ intervals = [5, 10] }} }}\n' for name in LONG_NAMES)
     (tmp_path / "p.toml").write_text(
         f'[data]\nsource = "t.csv"\n[columns]\n{columns}sex = {{ role = "plain" }}\n'
         '[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from sfumato.queries import Answers
 
 _MEANINGS = {
-    "expected": "expected values ± one standard error; on real tables two of them hold the truth nine times in ten",
+    "expected": (
+        "expected values ± one standard error; on most real tables two of them hold the truth nine times in ten"
+    ),
     "paper": "the paper's estimate, where every line counts that may be meant",
 }
 
