@@ -10,7 +10,15 @@ import pyarrow as pa
 
 from sfumato.errors import DataError, quote
 from sfumato.policy import Policy
-from sfumato.table.table import Table, cast_text_views, check_columns, check_rows, check_types, columns_to_read
+from sfumato.table.table import (
+    Table,
+    cast_text_views,
+    check_calendar,
+    check_columns,
+    check_rows,
+    check_types,
+    columns_to_read,
+)
 
 _KINDS = {
     ("pandas", "DataFrame"): "pandas",
@@ -39,6 +47,7 @@ def from_frame(frame: Any, policy: Policy) -> Table:
     arrow = frame_to_arrow(frame, kind, columns)
     check_rows(arrow)
     check_types(arrow.schema, columns)
+    check_calendar(arrow)
     return Table(cast_text_views(arrow), kind=kind, native=frame)
 
 
