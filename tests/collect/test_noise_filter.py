@@ -249,8 +249,8 @@ def test_rows_of_any_kind(tmp_path: Path) -> None:
     [
         ({name: [1.0] * 39 for name in NAMES}, None, "39 rows with numbers in all of 4 columns, and at least 40"),
         ({"a": [1.0] * 50}, None, "no column"),
-        ({"a": ["x"] * 50, "b": ["1"] * 50}, ["a", "b"], "row 1 that is no number"),
-        ({"a": [math.inf] * 50, "b": [1.0] * 50}, ["a", "b"], "no finite number in row 1"),
+        ({"a": ["x"] * 50, "b": ["1"] * 50}, ["a", "b"], "row 1 is not a number"),
+        ({"a": [math.inf] * 50, "b": [1.0] * 50}, ["a", "b"], "row 1 is not a number"),
     ],
 )
 def test_rows_that_cannot_be_filtered(reports: dict[str, list[Any]], columns: list[str] | None, sentence: str) -> None:

@@ -304,4 +304,4 @@ def test_it_shows_itself() -> None:
     assert "95 % interval" in str(found)
     assert "&lt;b&gt;" in found._repr_html_()
     early = reconstruct(pa.table({"x": bumps(500)}), noise_of(x=GAUSSIAN), "x", stop="mean-change", intervals=False)
-    assert "stopped early, by the rule of the mean-change" in str(early)
+    assert "ended early by the rule of the mean-change" in str(early)

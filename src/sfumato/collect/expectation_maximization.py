@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 Floats = NDArray[np.float64]
 
@@ -204,7 +204,7 @@ def chi_square_below(limit: float, rows: Floats) -> Callable[[Floats, Floats], b
 
     def ends(before: Floats, after: Floats) -> bool:
         statistic = rows * ((after - before) ** 2 / np.maximum(before, _TINY)).sum(axis=(1, 2))
-        return bool((statistic < limit * chi2.ppf(0.95, before[0].size - 1)).all())
+        return bool((statistic < limit * chdtri(before[0].size - 1, 0.05)).all())
 
     return ends
 
