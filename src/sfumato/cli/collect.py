@@ -83,7 +83,8 @@ def reconstruct(
     as_json: _Json = False,
 ) -> None:
     """Recover the distribution of a column from perturbed rows."""
-    from sfumato.cli.printing import console_of, print_json
+    from sfumato.cli.printing import console_of, print_json, warn
+    from sfumato.collect.noise_filter import filter_warnings
     from sfumato.collect.reconstruction import reconstruct as recover
 
     found = recover(
@@ -99,10 +100,13 @@ def reconstruct(
         iterations=iterations,
         weights=weights,
     )
+    warnings = filter_warnings(file, noise)
     if as_json:
-        print_json(found.as_json())
+        print_json(found.as_json() | {"warnings": list(warnings)})
     else:
         console_of().print(str(found), soft_wrap=True)
+    for sentence in warnings:
+        warn(sentence)
 
 
 app.command("plan")(plan)

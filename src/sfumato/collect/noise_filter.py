@@ -7,7 +7,7 @@ and Chen 2005). The adversary needs nothing but the perturbed rows and the publi
 reports less that of the noise is the covariance of the true values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from sfumato.collect.additive_noise import AdditiveNoise
 from sfumato.collect.noise import Noise
 from sfumato.collect.number_columns import read_number_columns
-from sfumato.errors import InputError, listing, quote
+from sfumato.errors import DataError, InputError, listing, quote
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import percent
+from sfumato.reading.outside_table import outside_column_names
 
 Floats = NDArray[np.float64]
 
@@ -120,6 +121,22 @@ class SpectralFilter(Shown):
         head = ("mean squared error", "report as it is", "no report", "own report", "all reports", "recovered")
         title = f"What a filter over {len(self.columns)} columns recovers"
         return Display(title, (FigureTable(head, lines),), tuple(f"Warning: {one}." for one in self.warnings()))
+
+
+def filter_warnings(reports: Any, noise: "Noise | Any") -> tuple[str, ...]:
+    """Say what a filter over the columns of numbers recovers, where perturbed rows have several and it is much.
+
+    >>> filter_warnings({"a": [1.0], "b": [2.0]}, {"format": "sfumato-noise/1", "columns": {
+    ...     "a": {"kind": "gaussian", "sigma": 1, "domain": [0, 9]}}})
+    ()
+    """
+    known = Noise.load(noise)
+    there = outside_column_names(reports, {}) if not isinstance(reports, Mapping) else list(reports)
+    chosen = [name for name, one in known.columns.items() if isinstance(one, AdditiveNoise) and name in there]
+    try:
+        return spectral_filter(reports, known, chosen).warnings() if len(chosen) > 1 else ()
+    except DataError:  # too few rows to tell, or a cell in a column that nobody asked for
+        return ()
 
 
 def spectral_filter(reports: Any, noise: "Noise | Any", columns: Sequence[str] | None = None) -> SpectralFilter:

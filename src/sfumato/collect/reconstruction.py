@@ -408,8 +408,8 @@ def _fit(cells: _Cells, problem: MixtureLikelihood, schedule: _Schedule) -> Fitt
     if schedule.method == "inversion":
         return FittedShares(_invert(problem), np.zeros(0), np.zeros(0), 0, "direct")
     if schedule.method == "em":
-        # Categories are few and well told apart: the maximum to the last digit. That of numbers is all spikes, and where
-        # the iteration is after 500 evaluations is as likely as where 20,000 plain steps end, and far less spiky.
+        # Categories are few and well told apart: the maximum to the last digit. That of numbers is all spikes; where
+        # the iteration is after 500 evaluations is as likely as where 20,000 plain steps end, and less spiky.
         tolerance = 0.02 if cells.channel is not None else 1e-9
         fitted = maximize_likelihood(problem, evaluations=schedule.iterations or 500, tolerance=tolerance)
         to_the_end = cells.channel is None and schedule.iterations is None
