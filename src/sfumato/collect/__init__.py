@@ -14,15 +14,38 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sfumato.collect.decision_tree import NoisyDecisionTree
+    from sfumato.collect.gaussian_mixture import NoisyGaussianMixture
+    from sfumato.collect.itemsets import AssociationRule, FrequentItemset, association_rules, frequent_itemsets
+    from sfumato.collect.naive_bayes import NoisyNaiveBayes
     from sfumato.collect.noise import Noise
+    from sfumato.collect.outlier_detection import detect_outliers
+    from sfumato.collect.rating_prediction import RatingPredictor
 
 _HOMES = {
+    "decision_tree": ("NoisyDecisionTree",),
+    "gaussian_mixture": ("NoisyGaussianMixture",),
+    "itemsets": ("AssociationRule", "FrequentItemset", "association_rules", "frequent_itemsets"),
+    "naive_bayes": ("NoisyNaiveBayes",),
     "noise": ("Noise",),
+    "outlier_detection": ("detect_outliers",),
+    "rating_prediction": ("RatingPredictor",),
 }
 """Where each public name is, by module; it is imported when it is asked for."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = ["Noise"]
+__all__ = [
+    "AssociationRule",
+    "FrequentItemset",
+    "Noise",
+    "NoisyDecisionTree",
+    "NoisyGaussianMixture",
+    "NoisyNaiveBayes",
+    "RatingPredictor",
+    "association_rules",
+    "detect_outliers",
+    "frequent_itemsets",
+]
 
 
 def __getattr__(name: str) -> Any:
