@@ -29,6 +29,8 @@ from sfumato.errors import InputError, quote
 RECONSTRUCTIONS = ("by-class", "global", "local")
 _LEAST_ROWS_FOR_LOCAL = 500
 """A node of fewer rows keeps the values it was given: too few to recover a distribution from."""
+_SEED = 2022
+"""Of draws that protect nobody; a number that no rows are likely to be drawn with."""
 _START = 2 / 3
 """The part of the leaves that a tree has before it is fitted to the likelihood."""
 
@@ -102,7 +104,8 @@ class NoisyDecisionTree(ClassifierMixin, NoisyEstimator):  # type: ignore[misc] 
         self.recovered_ = RecoveredColumns.recover(self.columns_, rows.codes, rows.channels)
         if refit:
             known = self.recovered_.posteriors(rows.codes, rows.channels)
-            tree = fit_tree(tree, known, classes, most_leaves=self.max_leaf_nodes, least_rows=least)
+            stump = LeafTree([{}], [], np.bincount(classes)[None] / len(classes))
+            tree = fit_tree([tree, stump], known, classes, most_leaves=self.max_leaf_nodes, least_rows=least)
         self.tree_: LeafTree = tree
         return self
 
@@ -161,7 +164,7 @@ class _ReportedRows:
                 places[np.argsort(mine, kind="stable")] = np.searchsorted(ends, np.arange(len(mine)), side="right")
             else:
                 chances = np.cumsum(channel[:, allowed] * shares, axis=1)
-                drawn = np.random.default_rng(number).random(len(mine)) * chances[mine, -1]
+                drawn = np.random.default_rng([_SEED, number]).random(len(mine)) * chances[mine, -1]
                 places = (chances[mine] <= drawn[:, None]).sum(axis=1)
             corrected[part] = allowed[np.minimum(places, len(allowed) - 1)]
         return corrected

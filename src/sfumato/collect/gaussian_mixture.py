@@ -105,7 +105,7 @@ class NoisyGaussianMixture(DensityMixin, NoisyEstimator):  # type: ignore[misc] 
         return self
 
     def _maximize(self, rows: Floats, members: Floats) -> tuple[float, Floats, Floats, Floats, int, bool]:
-        """Iterate from chances of membership, float[n, c]; give mean log-likelihood, components, steps, and if it ended."""
+        """Iterate from memberships, float[n, c]; give mean log-likelihood, components, steps, and whether it ended."""
         weights = members.mean(axis=0) + 1e-12
         means = (members.T @ rows) / (len(rows) * weights)[:, None]
         noise = self._noise_variances()

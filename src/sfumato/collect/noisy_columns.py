@@ -33,6 +33,9 @@ Codes = NDArray[np.int64]
 PREDICT_FROM = ("true", "perturbed")
 _MOST_REPORT_CELLS = 400
 _MOST_STEPS = 500
+_LEAST_REPORTS = 20
+_TINY_COUNT = 1e-9
+"""Added to every count, so that a class without a report has shares, too."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +122,12 @@ class NoisyColumn:
         if cells.dtype.kind in "iufb":
             numbers = _all_numbers(self.values)
             known = np.arange(len(self.values)) if numbers is None else numbers
-            order = np.argsort(known)
-            places = order[np.minimum(np.searchsorted(known[order], cells), len(order) - 1)]
+            if np.array_equal(known, np.arange(len(known))):
+                with np.errstate(invalid="ignore"):
+                    places = np.clip(cells.astype(np.int64), 0, len(known) - 1)
+            else:
+                order = np.argsort(known)
+                places = order[np.minimum(np.searchsorted(known[order], cells), len(order) - 1)]
             if (known[places] != cells).any():
                 what = "the place of one, from 0, among" if numbers is None else "one of"
                 raise DataError(
@@ -196,14 +203,22 @@ def reconstruct_shares(counts: Floats, channel: Floats, *, ordered: bool, most: 
     """
     if is_identity(channel):
         return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300))
-    problem = MixtureLikelihood(channel, counts[:, None, :])
+    counts = np.where(channel.max(axis=1) > 0, counts, 0.0)  # a report that none of the cells explains says nothing
+    problem = MixtureLikelihood(channel, counts[:, None, :] + _TINY_COUNT)
     if ordered:
-        return iterate_plainly(problem, iterations_by_held_out(problem, folds=2, most=most)).shares[:, 0, :]
+        enough = problem.totals >= _LEAST_REPORTS  # of fewer, a half that is held out says nothing
+        steps = 1
+        if enough.any():
+            held = MixtureLikelihood(channel, problem.counts[enough])
+            steps = iterations_by_held_out(held, folds=2, most=most)
+        return iterate_plainly(problem, steps).shares[:, 0, :]
+    shares = np.full((len(counts), channel.shape[1]), -1.0)
     if channel.shape[0] == channel.shape[1] and np.linalg.cond(channel) < 1e8:
         shares = np.linalg.solve(channel, counts.T / np.maximum(counts.sum(axis=1), 1e-300)).T
-        if (shares >= 0).all():
-            return np.asarray(shares)
-    return maximize_likelihood(problem).shares[:, 0, :]
+    for number in np.flatnonzero((shares < 0).any(axis=1)).tolist():
+        alone = MixtureLikelihood(channel, problem.counts[number : number + 1])
+        shares[number] = maximize_likelihood(alone).shares[0, 0]
+    return np.asarray(shares)
 
 
 class NoisyEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn is not typed

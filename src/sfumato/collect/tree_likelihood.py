@@ -36,7 +36,7 @@ _ROWS_FOR_MOVES = 25_000
 _PAIR_CELLS = 50
 """Cells that a partner's reports are put into."""
 _PAIR_STEPS = 200
-_FIRST_SWEEPS = 8
+_FIRST_SWEEPS, _LAST_SWEEPS = 8, 3
 
 
 @dataclass
@@ -100,10 +100,16 @@ class LeafTree:
 
 @dataclass(frozen=True)
 class CellPosteriors:
-    """What is known of the true cell of one column: float[m, k], by code of what was reported; codes are int[n]."""
+    """What is known of the true cell of one column, by code of what was reported.
+
+    codes:   int[n], of the rows
+    chances: float[m, k], of each true cell, by code
+    below:   float[m, k + 1], of a true cell before this one
+    """
 
     codes: Codes
     chances: Floats
+    below: Floats
     ordered: bool
 
 
@@ -157,7 +163,8 @@ class RecoveredColumns:
                 chances = channel * self.shares[number]
             totals = chances.sum(axis=1, keepdims=True)
             chances = np.where(totals > 0, chances / np.maximum(totals, 1e-300), 1 / chances.shape[1])
-            found.append(CellPosteriors(reports, chances, self.ordered[number]))
+            below = np.concatenate([np.zeros((len(chances), 1)), np.cumsum(chances, axis=1)], axis=1)
+            found.append(CellPosteriors(reports, chances, below, self.ordered[number]))
         return found
 
 
@@ -201,9 +208,12 @@ def _joint_shares(one: tuple[Codes, Floats], other: tuple[Codes, Floats]) -> Flo
 
 
 def fit_tree(
-    start: LeafTree, posteriors: Sequence[CellPosteriors], classes: Codes, *, most_leaves: int, least_rows: float
+    starts: Sequence[LeafTree], posteriors: Sequence[CellPosteriors], classes: Codes, *, most_leaves: int, least_rows: float
 ) -> LeafTree:
-    """Fit a tree that is given to the likelihood of the reports, and let it grow; rows held out say how far.
+    """Fit trees that are given to the likelihood of the reports, and let them grow; rows held out choose one.
+
+    Steps go up the likelihood and end where none goes further, which depends on where they start. So there are several
+    starts; rows that were held out choose among all that was on the way from each of them.
 
     classes: int[n], the class of each row, from 0
     least_rows: a leaf must hold so many rows, as far as reports tell
@@ -212,12 +222,16 @@ def fit_tree(
     """
     order = np.random.default_rng(0).permutation(len(classes))  # rows for fitting come first, so that they are a slice
     shuffled = [replace(column, codes=column.codes[order]) for column in posteriors]
-    fitting = _TreeFit(start, shuffled, classes[order], round((1 - _HELD_OUT) * len(order)), least_rows)
-    best, chosen = -np.inf, fitting.tree
-    for _ in _stages(fitting, most_leaves):
-        if (reached := fitting.held_out()) > best:
-            best, chosen = reached, fitting.tree.copy()
-    final = _TreeFit(chosen, shuffled, classes[order], len(order), least_rows)  # the shares, from all rows
+    best, chosen = -np.inf, starts[0]
+    for start in starts:
+        fitting = _TreeFit(start, shuffled, classes[order], round((1 - _HELD_OUT) * len(order)), least_rows)
+        for _ in _stages(fitting, most_leaves):
+            if (reached := fitting.held_out()) > best:
+                best, chosen = reached, fitting.tree.copy()
+    final = _TreeFit(chosen, shuffled, classes[order], len(order), least_rows)  # cuts and shares, from all rows
+    for _ in range(_LAST_SWEEPS):
+        if not final.move_cuts(len(order)):
+            break
     return final.tree
 
 
@@ -400,12 +414,15 @@ class _TreeFit:
             codes, size = column.codes[rows], len(column.chances)
             members = np.bincount(codes, inside, size)
             sums = [tuple(np.asarray(np.bincount(codes, weight, size), float) for weight in pair) for pair in factors]
-            part = column.chances[:, held]
-            part = part / np.maximum(part.sum(axis=1, keepdims=True), 1e-12)
-            if not column.ordered:  # answers in the order of how much the likelihood wants more of the class
+            if column.ordered:
+                before, end = column.below[:, held[:1]], column.below[:, held[-1] + 1 : held[-1] + 2]
+                left = (column.below[:, held[1:]] - before) / np.maximum(end - before, 1e-12)
+            else:  # answers in the order of how much the likelihood wants more of the class
+                part = column.chances[:, held]
+                part = part / np.maximum(part.sum(axis=1, keepdims=True), 1e-12)
                 order = np.argsort(sums[0][0] @ part / np.maximum(members @ part, 1e-12), kind="stable")
-                held, part = held[order], part[:, order]
-            left = np.cumsum(part, axis=1)[:, :-1]
+                held = held[order]
+                left = np.cumsum(part[:, order], axis=1)[:, :-1]
             rows_left = members @ left
             allowed = (rows_left >= self.least_rows) & (members.sum() - rows_left >= self.least_rows)
             if not allowed.any():
@@ -425,8 +442,10 @@ class _TreeFit:
                 best = (float(gain[place]), number, kept, int(held[place]) + 1, np.array([c[place] for c in changes]))
         return best
 
-    def move_cuts(self) -> int:
+    def move_cuts(self, asked: int = _ROWS_FOR_MOVES) -> int:
         """Move every cut of an ordered column to where the likelihood is largest nearby; say how many moved.
+
+        The first `asked` rows choose the place, all rows say whether it is taken.
 
         A cut at bin t is a bound of the leaves that touch it. Without that column's factor, a leaf's membership is m;
         with D the sum of share · m over the leaves on the left less that over those on the right, moving the cut to s
@@ -450,7 +469,7 @@ class _TreeFit:
             places = [split.cut + move for move in _CUT_MOVES if least <= split.cut + move <= most]
             if not places:
                 continue
-            below = np.concatenate([np.zeros((len(column.chances), 1)), np.cumsum(column.chances, axis=1)], axis=1)
+            below = column.below
             without = {}
             for leaf in touching_left + touching_right:
                 low, high = bounds[leaf]
@@ -458,7 +477,7 @@ class _TreeFit:
                 without[leaf] = self.membership[leaf] / factor[column.codes]
             lever = self.chances[:, touching_left] @ np.array([without[leaf][rows] for leaf in touching_left])
             lever -= self.chances[:, touching_right] @ np.array([without[leaf][rows] for leaf in touching_right])
-            codes, first = column.codes[rows], slice(0, _ROWS_FOR_MOVES)
+            codes, first = column.codes[rows], slice(0, asked)
             shift = {place: below[:, place] - below[:, split.cut] for place in places}
             reached = {
                 place: self._log_likelihood(chances[:, first] + lever[:, first] * shift[place][codes[first]])
