@@ -19,43 +19,64 @@ if TYPE_CHECKING:
     from sfumato.collect.collection_plan import CollectionPlan, plan
     from sfumato.collect.collector_client import CollectorClient
     from sfumato.collect.correlated_noise import correlated_deviations, shape_noise
+    from sfumato.collect.decision_tree import NoisyDecisionTree
+    from sfumato.collect.gaussian_mixture import NoisyGaussianMixture
+    from sfumato.collect.itemsets import AssociationRule, FrequentItemset, association_rules, frequent_itemsets
+    from sfumato.collect.naive_bayes import NoisyNaiveBayes
     from sfumato.collect.noise import Noise
     from sfumato.collect.noise_filter import SpectralFilter, spectral_filter
+    from sfumato.collect.outlier_detection import detect_outliers
     from sfumato.collect.permanent_response import PermanentResponses
     from sfumato.collect.perturbation import perturb
     from sfumato.collect.privacy_measures import ColumnPrivacy, measure_privacy
     from sfumato.collect.proposed_noise import propose_noise
+    from sfumato.collect.rating_prediction import RatingPredictor
     from sfumato.collect.reconstruction import Reconstruction, reconstruct
     from sfumato.collect.rotation_perturbation import RotatedTable, rotate
 
 _HOMES = {
     "collection_form": ("CollectionForm",),
-    "collector_client": ("CollectorClient",),
-    "permanent_response": ("PermanentResponses",),
     "collection_plan": ("CollectionPlan", "plan"),
+    "collector_client": ("CollectorClient",),
     "correlated_noise": ("correlated_deviations", "shape_noise"),
+    "decision_tree": ("NoisyDecisionTree",),
+    "gaussian_mixture": ("NoisyGaussianMixture",),
+    "itemsets": ("AssociationRule", "FrequentItemset", "association_rules", "frequent_itemsets"),
+    "naive_bayes": ("NoisyNaiveBayes",),
     "noise": ("Noise",),
+    "noise_filter": ("SpectralFilter", "spectral_filter"),
+    "outlier_detection": ("detect_outliers",),
+    "permanent_response": ("PermanentResponses",),
     "perturbation": ("perturb",),
-    "reconstruction": ("Reconstruction", "reconstruct"),
     "privacy_measures": ("ColumnPrivacy", "measure_privacy"),
     "proposed_noise": ("propose_noise",),
+    "rating_prediction": ("RatingPredictor",),
+    "reconstruction": ("Reconstruction", "reconstruct"),
     "rotation_perturbation": ("RotatedTable", "rotate"),
-    "noise_filter": ("SpectralFilter", "spectral_filter"),
 }
 """Where each public name is, by module; it is imported when it is asked for."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "AssociationRule",
     "CollectionForm",
     "CollectionPlan",
     "CollectorClient",
     "ColumnPrivacy",
+    "FrequentItemset",
     "Noise",
+    "NoisyDecisionTree",
+    "NoisyGaussianMixture",
+    "NoisyNaiveBayes",
     "PermanentResponses",
+    "RatingPredictor",
     "Reconstruction",
     "RotatedTable",
     "SpectralFilter",
+    "association_rules",
     "correlated_deviations",
+    "detect_outliers",
+    "frequent_itemsets",
     "measure_privacy",
     "perturb",
     "plan",
