@@ -155,14 +155,26 @@ def _privacy_line(one: ColumnPlan) -> list[str]:
     return [
         one.column,
         private.kind,
-        "–" if private.interval95 is None else f"{private.interval95:.4g}",
-        f"{private.entropy_privacy:.4g}",
-        f"{private.conditional_privacy:.4g}",
-        f"{private.mutual_information:.3g}",
+        "–" if private.interval95 is None else _three_digits(private.interval95),
+        _three_digits(private.entropy_privacy),
+        _three_digits(private.conditional_privacy),
+        _three_digits(private.mutual_information),
         percent(private.privacy_loss),
-        "none" if private.epsilon is None else f"{private.epsilon:.4g}",
+        "none" if private.epsilon is None else _three_digits(private.epsilon),
         percent(private.best_guess),
     ]
+
+
+def _three_digits(number: float) -> str:
+    """Write three digits in little room, so that the table fits on a terminal of 80 columns.
+
+    >>> _three_digits(179_720.0), _three_digits(0.99461), _three_digits(4321.0)
+    ('180k', '0.995', '4.32k')
+    """
+    for unit, sign in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if unit <= number < 1e12:
+            return f"{number / unit:.3g}{sign}"
+    return f"{number:.3g}"
 
 
 def plan(
@@ -182,8 +194,8 @@ def plan(
     ...     "vote": {"kind": "response", "values": ["a", "b", "c"], "keep": 0.6}}}, rows=2000, sizes=())
     >>> outlook
     Plan of a collection
-    privacy  kind      95%  2^h    left   bits   lost   ε      guess
-    vote     response  –    2.148  2.148  0.482  28.4%  1.705  73.3%
+    privacy  kind      95%  2^h   left  bits   lost   ε    guess
+    vote     response  –    2.15  2.15  0.482  28.4%  1.7  73.3%
     error at  2,000
     vote      2.2%
     vote: From the domain alone a guess is right with chance 33.3%, with the report 73.3%.
