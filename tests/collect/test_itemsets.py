@@ -26,7 +26,10 @@ def test_support_is_that_of_the_inverted_matrix(seed: int, keep: float) -> None:
         for places in combinations(range(4), size):
             ways = list(product([False, True], repeat=size))
             matrix = np.array(
-                [[np.prod([keep if a == b else 1 - keep for a, b in zip(x, z, strict=True)]) for x in ways] for z in ways]
+                [
+                    [np.prod([keep if a == b else 1 - keep for a, b in zip(x, z, strict=True)]) for x in ways]
+                    for z in ways
+                ]
             )
             counts = np.array([(baskets[:, places] == way).all(axis=1).mean() for way in ways])
             line = np.linalg.inv(matrix)[-1]
