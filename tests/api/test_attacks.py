@@ -4,6 +4,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -46,6 +47,21 @@ def test_link_and_known_take_raw_frames(table: Any) -> None:
     assert sf.attack.known(table, columns=["age", "zip"]).targets == 200
     with pytest.raises(sf.InputError, match="which columns of the table may be known"):
         sf.attack.known(table)
+
+
+def test_whole_numbers_are_found_however_they_are_written(tmp_path: Path) -> None:
+    """An adversary whose table has ages as 20.0, as pandas writes them beside gaps, finds those told as 20."""
+    ages = [20.0 + n % 3 for n in range(30)]
+    frame = pd.DataFrame({"name": [f"n{n}" for n in range(30)], "age": ages, "zip": ["0501", "4350", "4351"] * 10})
+    frame.to_csv(tmp_path / "known.csv", index=False)
+    assert ",20.0," in (tmp_path / "known.csv").read_text()
+    whole = frame.astype({"age": int})
+    columns = {"age": sf.quasi(intervals=[5, 10]), "zip": sf.quasi("suppress"), "name": sf.identifier()}
+    release = sf.anonymize(whole, sf.Policy(columns=columns, privacy=[sf.KAnonymity(5)], algorithm="optimal"))
+    assert set(release.table["age"]) == {20, 21, 22}
+    for data in (release, whole, frame):
+        for known in (frame, whole, tmp_path / "known.csv"):
+            assert sf.attack.link(data, known, on=["age", "zip"], name="name").matched_people == 30
 
 
 @pytest.mark.parametrize("attack", ["homogeneity", "skewness"])

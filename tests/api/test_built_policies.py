@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -184,6 +185,19 @@ def test_an_unknown_argument_is_an_error_of_python() -> None:
     """A keyword that no policy has is refused as any function refuses it."""
     with pytest.raises(TypeError, match="unexpected keyword argument 'private'"):
         sf.Policy(columns=AGE, privacy=[sf.KAnonymity(2)], private=True)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    """What comes from np.arange or a column of a frame is written as any number is."""
+    plain = sf.Policy(columns={"age": sf.quasi(intervals=[5, 10], domain=[0, 99])}, privacy=[sf.KAnonymity(5)])
+    widths: Any = np.array([5, 10])
+    least: Any = np.int64(5)
+    ends = (np.int64(0), np.int64(99))
+    built = sf.Policy(columns={"age": sf.quasi(intervals=widths, domain=ends)}, privacy=[sf.KAnonymity(least)])
+    assert built == plain
+    assert built.to_toml() == plain.to_toml()
+    with pytest.raises(sf.PolicyError, match="k: must be a whole number"):
+        sf.KAnonymity(np.bool_(True))  # type: ignore[arg-type]
 
 
 def test_parts_can_be_replaced_and_are_checked_again() -> None:

@@ -85,6 +85,23 @@ def test_compare_takes_frames(kind: str, table: Any) -> None:
     assert all(line.figures for line in found.outcomes)
 
 
+def test_compare_takes_a_release(table: Any, release: sf.Release) -> None:
+    """A release in memory has its table and its policy with it; of anything else the policy is named."""
+    found = sf.compare(release, algorithms=["optimal"], settings={"k": [2, 5]})
+    named = sf.compare(table, release.policy, algorithms=["optimal"], settings={"k": [2, 5]})
+    losses = [[line.figures and line.figures.ncp for line in lines.outcomes] for lines in (found, named)]
+    assert losses[0] == losses[1]
+    assert None not in losses[0]
+    with pytest.raises(sf.InputError, match=r"name the policy that is run, as in sf\.compare\(data, policy\)"):
+        sf.compare(table)
+
+
+def test_verify_takes_a_folder(release: sf.Release) -> None:
+    """A release in memory has no files yet, and the sentence says what has."""
+    with pytest.raises(sf.InputError, match="a Release has no files to be checked; name the folder of a release"):
+        sf.verify(release)  # type: ignore[arg-type]
+
+
 def test_query_answers_from_a_release_in_memory(release: sf.Release, tmp_path: Path) -> None:
     """What a release in memory answers is what its folder answers; a frame is no release."""
     text = "select count(*), avg(nights) where age >= 40 group by sex"

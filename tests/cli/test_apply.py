@@ -104,6 +104,25 @@ def test_people_who_are_in_both_tables_are_counted(runs: Runs, release: Path) ->
     )
 
 
+def test_what_many_share_names_nobody(runs: Runs, release: Path) -> None:
+    """A sex, a date of birth and a size that are left out are not compared as if they named somebody."""
+    for table, first in (("old.csv", 1), ("new.csv", 2)):
+        header, *lines = (release / table).read_text().splitlines()
+        more = [
+            f"{line},{'fm'[row % 2]},19{row % 90 + 10}-03-{row % 28 + 1:02d},{row % 7}.5"
+            for row, line in enumerate(lines, first)
+        ]
+        (release / table).write_text("\n".join([f"{header},sex,born,size", *more]) + "\n")
+    text = (release / "policy.toml").read_text()
+    left_out = "".join(f'{name} = {{ role = "identifier" }}\n' for name in ("sex", "born", "size"))
+    (release / "policy.toml").write_text(text.replace("[columns]\n", f"[columns]\n{left_out}"))
+    assert runs("anonymize", "policy.toml", "--out", "old", "--force").err == ""
+    outcome = runs("apply", "old", "--data", "new.csv", "--out", "new")
+    assert (outcome.code, outcome.err) == (0, "")
+    audit = json.loads((release / "new" / "private" / "audit.json").read_text())
+    assert audit["extends"]["same_people"] == {"name": 0}
+
+
 def test_what_cannot_be_published_is_named_by_count(runs: Runs, release: Path) -> None:
     """Without leave to drop rows nothing is written, and one sentence counts them by reason; a policy gives leave."""
     with (release / "new.csv").open("a") as file:

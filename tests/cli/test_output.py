@@ -340,6 +340,38 @@ def test_long_names_are_broken_between_words(runs: Runs, tmp_path: Path) -> None
     assert f"  {name} " in shown
     assert "days_between_the_screening_" in shown
     assert "and_the_first_arrest" in shown
-    assert name in runs("utility", "release", "--original", "t.csv").out
+    lines = runs("utility", "release", "--original", "t.csv").out.splitlines()
+    cells = [line.split("│")[1].strip() for line in lines if "│" in line]
+    assert "".join(cells).startswith(name + longer)
+    assert all(cell.endswith("_") for cell in cells[:2])
     page = (tmp_path / "release" / "private" / "report.html").read_text()
     assert "days_<wbr/>b_<wbr/>screening_<wbr/>arrest_<wbr/>first" in page
+
+
+LONG_NAMES = ("days_b_screening_arrest_first", "days_between_the_screening_and_the_first_arrest")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "utility r --original t.csv --queries 0",
+        f'query r "select {", ".join(LONG_NAMES)}, count(*) group by 1, 2"',
+        "risk t.csv --policy p.toml",
+    ],
+)
+def test_tables_with_long_names_are_not_cut_off(runs: Runs, tmp_path: Path, command: str) -> None:
+    """However long names are, a table has its right border within 80 characters, and each of its columns."""
+    (tmp_path / "t.csv").write_text(",".join([*LONG_NAMES, "sex"]) + "\n" + "1,2,f\n" * 4)
+    columns = "".join(f'{name} = {{ role = "quasi", hierarchy = {{ intervals = [5, 10] }} }}\n' for name in LONG_NAMES)
+    (tmp_path / "p.toml").write_text(
+        f'[data]\nsource = "t.csv"\n[columns]\n{columns}sex = {{ role = "plain" }}\n'
+        '[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
+    )
+    assert runs("anonymize", "p.toml", "--out", "r").code == 0
+    told = runs(*shlex.split(command))
+    assert told.code == 0
+    lines = [line for line in told.out.splitlines() if line and line[0] in "┏┃┡│└"]
+    assert lines
+    for line in lines:
+        assert line[-1] in "┓┃┩│┘", told.out
+        assert len(line) <= 80

@@ -103,6 +103,18 @@ def test_types_as_they_are(server: Any, rules: Rules) -> None:
     assert find_repeated_identifiers(table, policy) == {}
 
 
+def test_amounts_and_endless_dates(server: Any, rules: Rules) -> None:
+    """Money is the text that PostgreSQL writes, not cents; a date that never comes is refused with a way out."""
+    query = "select 20 as age, 12.34::money as town"
+    roles = {"age": "quasi", "town": "plain"}
+    assert _read(_policy(server, rules, roles, query=query)).arrow.to_pydict()["town"] == ["$12.34"]
+    for kind in ("date", "timestamp", "timestamptz"):
+        for end in ("infinity", "-infinity"):
+            query = f"select 20 as age, '{end}'::{kind} as town"
+            with pytest.raises(DataError, match=r"column 'town' holds dates beyond the years 1 to 9999.*nullif"):
+                _read(_policy(server, rules, roles, query=query))
+
+
 def test_queries(server: Any, rules: Rules) -> None:
     """A query may be any SELECT, with a semicolon and a comment at its end; its columns are those of the policy."""
     query = "with v as (select * from visits where ill) select age, count(*) as visits from v group by age; -- all"
@@ -306,6 +318,18 @@ def test_what_is_held_is_compared(server: Any, target: Any, tmp_path: Path) -> N
             cursor.execute("DROP EVENT TRIGGER spoiler")
     assert _tables(server) == []
     assert not (tmp_path / "new").exists()
+
+
+def test_what_is_in_the_way_is_said(server: Any, target: Any, tmp_path: Path) -> None:
+    """A view of the name, and a table that a view rests on, are not replaced: the sentence says why."""
+    with connected(server) as cursor:
+        cursor.execute("CREATE VIEW town AS SELECT town FROM visits")
+    with pytest.raises(OutputError, match=r"what has the name is a view.* nothing was published"):
+        target("town").save(tmp_path / "release", force=True)
+    with pytest.raises(OutputError, match=r"rest on the table to be replaced.* nothing was published"):
+        target("visits").save(tmp_path / "release", force=True)
+    assert list(tmp_path.iterdir()) == []
+    assert ask(server, "select count(*) from town") == [(60,)]
 
 
 def test_by_the_command(server: Any, runs: Runs, tmp_path: Path) -> None:

@@ -61,6 +61,15 @@ def test_leaves_of_a_file(jobs: Column) -> None:
     }
 
 
+def test_null_without_a_line_is_under_the_root(tmp_path: Path) -> None:
+    """A file that has no line for NULL leaves it NULL up to the root, which covers it where a published row has it."""
+    (tmp_path / "job.csv").write_text("clerk,office,*\nporter,hands,*\n")
+    column = quasi(File(tmp_path / "job.csv"))
+    told = {held: describe_labels(column, ["*", "office"], held=list(held)) for held in (("clerk", None), ("clerk",))}
+    assert told["clerk", None] == {"covers": {"*": ["clerk", None], "office": ["clerk"]}}
+    assert told["clerk",] == {"covers": {"*": ["clerk"], "office": ["clerk"]}}
+
+
 def test_a_label_on_two_levels(tmp_path: Path) -> None:
     """A text that is a leaf and a label above others means what it does at the level that is published."""
     (tmp_path / "place.csv").write_text("Bern,Bern,*\nThun,Bern,*\n")

@@ -74,23 +74,38 @@ def test_a_whole_python_needs_nothing(machine: Path) -> None:
     assert "apt-get" not in log
 
 
-def test_a_server_for_the_tests_is_installed_aloud(machine: Path) -> None:
-    """The superuser is told in a line which package is installed, and how to go without."""
-    code, out, _, log = _make(machine, "INITDB=", user=0, target="servers")
+HELPERS = pytest.mark.parametrize(
+    ("missing", "there", "package", "name"),
+    [("INITDB", "CHROMIUM", "postgresql", "PostgreSQL"), ("CHROMIUM", "INITDB", "chromium", "Chromium")],
+)
+
+
+@HELPERS
+def test_a_helper_of_the_tests_is_installed_aloud(
+    machine: Path, missing: str, there: str, package: str, name: str
+) -> None:
+    """The superuser is told in a line which package is installed, server or browser, and how to go without."""
+    code, out, _, log = _make(machine, f"{missing}=", f"{there}=/usr/bin/true", user=0, target="servers")
     assert code == 0
-    assert "installing the system package postgresql by apt-get" in out.splitlines()[0]
+    assert f"installing the system package {package} by apt-get" in out.splitlines()[0]
     assert "SYSTEM=no" in out.splitlines()[0]
     assert [line.split()[:2] for line in log.splitlines()] == [["apt-get", "update"], ["apt-get", "install"]]
+    assert log.rstrip().endswith(package)
 
 
+@HELPERS
 @pytest.mark.parametrize(("arguments", "user"), [(["SYSTEM=no"], 0), ([], 1000)])
-def test_no_server_is_installed_unasked(machine: Path, arguments: list[str], user: int) -> None:
+def test_no_helper_is_installed_unasked(  # noqa: PLR0913, PLR0917 - two tables of cases
+    machine: Path, missing: str, there: str, package: str, name: str, arguments: list[str], user: int
+) -> None:
     """Otherwise nothing is installed, and a line says that tests will be skipped."""
-    code, out, _, log = _make(machine, "INITDB=", *arguments, user=user, target="servers")
+    given = (f"{missing}=", f"{there}=/usr/bin/true", *arguments)
+    code, out, _, log = _make(machine, *given, user=user, target="servers")
     assert (code, log) == (0, "")
-    assert out.startswith("there is no PostgreSQL, so that its tests will be skipped")
+    assert out.startswith(f"there is no {name}, so that its tests will be skipped")
 
 
-def test_a_server_that_is_there_is_taken(machine: Path) -> None:
-    """Where PostgreSQL is installed, nothing happens."""
-    assert _make(machine, "INITDB=/usr/bin/true", user=0, target="servers")[1:] == ("", "", "")
+def test_helpers_that_are_there_are_taken(machine: Path) -> None:
+    """Where PostgreSQL and Chromium are installed, nothing happens."""
+    there = ("INITDB=/usr/bin/true", "CHROMIUM=/usr/bin/true")
+    assert _make(machine, *there, user=0, target="servers")[1:] == ("", "", "")

@@ -106,7 +106,7 @@ def test_a_column_that_nothing_matches_is_still_an_error() -> None:
             r'columns\."lab_\*": every column that matches it has a longer pattern; leave it out',
         ),
         (
-            {name: sf.quasi("suppress") for name in TABLE.column_names} | {"*": sf.plain()},
+            {name: sf.quasi("suppress") for name in TABLE.column_names} | {"lab_*": sf.plain()},
             "has its own entry; leave it out",
         ),
         ({"age": sf.quasi("suppress"), "lab*": sf.plain(), "*_na": sf.plain(), "*": sf.plain()}, "equally long"),
@@ -116,6 +116,15 @@ def test_a_pattern_that_is_left_with_nothing_is_an_error(columns: dict[str, Any]
     """It says whether nothing matches, or others took all; two that are equally long are settled by nobody."""
     with pytest.raises(sf.PolicyError, match=sentence):
         sf.anonymize(TABLE, sf.Policy(columns=columns, privacy=K))
+
+
+def test_a_star_alone_may_be_left_with_nothing() -> None:
+    """It says what becomes of columns that nobody thought of, and today there may be none."""
+    columns = {name: sf.quasi("suppress") for name in TABLE.column_names} | {"*": sf.identifier()}
+    release = sf.anonymize(TABLE, sf.Policy(columns=columns, privacy=K))
+    assert release.table.column_names == TABLE.column_names
+    added = TABLE.append_column("surname", [["Ann", "Bea", "Cid", "Dan"]])
+    assert sf.anonymize(added, sf.Policy(columns=columns, privacy=K)).table.column_names == TABLE.column_names
 
 
 def test_a_column_that_is_called_like_a_pattern() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import PolicyError
-from sfumato.policy import load
+from sfumato.policy import Policy, load
 from sfumato.policy.database_url import DatabaseUrl, find_place
 from sfumato.policy.options import fitting_options
 
@@ -49,6 +49,49 @@ def test_no_password_whatever_it_is(secret: str) -> None:
     with pytest.raises(PolicyError) as caught:
         DatabaseUrl.read(f"postgresql://ann:{secret}@host/db")
     assert f":{secret}" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jdbc:postgresql://host/db?user=ann&password=hunter2",
+        "host=db.example password=hunter2 dbname=clinic",
+        "Driver={PostgreSQL};Server=host;Pwd=hunter2",
+        " postgresql://ann:hunter2@host/db",
+        "postgresql:/ann:hunter2@host/db",
+        "postgresql:ann:hunter2@host/db",
+    ],
+)
+def test_a_password_in_other_notations_is_not_repeated(text: str, runs: Any) -> None:
+    """What names a connection in another way is no path, whose name a sentence would repeat."""
+    said = runs("risk", text, "--quasi", "age")
+    assert said.code == 2
+    assert "a connection is named by a URL" in said.sentence
+    assert "hunter2" not in said.out + said.err
+    with pytest.raises(PolicyError, match="put the password into PGPASSWORD") as caught:
+        load(POLICY | {"data": {"source": text, "query": "select 1"}})
+    assert caught.value.key == "data.source"
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://host:5432/db?user=ann@server&require_auth=password",
+        "postgresql://host/db?passfile=/home/ann@work/pgpass",
+        "sqlite:////srv/ann@work/a.db",
+    ],
+)
+def test_what_only_looks_like_a_password(text: str) -> None:
+    """A sign that passwords have as well is no reason to refuse a URL that holds none."""
+    assert DatabaseUrl.read(text).text == text
+
+
+def test_a_file_of_an_odd_name_is_a_file(tmp_path: Path) -> None:
+    """A file that is there is read, whatever it is called."""
+    file = tmp_path / "password=none.csv"
+    file.touch()
+    assert find_place(str(file)) == file
 
 
 @pytest.mark.parametrize(
@@ -133,6 +176,16 @@ def test_a_release_does_not_go_where_its_rows_come_from(data: dict[str, str]) ->
         load(POLICY | {"data": data, "publish": {"to": {"url": "sqlite:///a.db", "table": "t"}}})
     apart = load(POLICY | {"data": {"source": "b.db"}, "publish": {"to": {"url": "sqlite:///a.db", "table": "t"}}})
     assert apart.publish.to is not None
+
+
+def test_another_way_to_the_same_file_is_no_way_around(tmp_path: Path) -> None:
+    """A link, or a path from the root, leads to the table that the rows come from as well."""
+    (tmp_path / "a.db").touch()
+    (tmp_path / "link.db").symlink_to("a.db")
+    for source in (str(tmp_path / "a.db"), "link.db", f"../{tmp_path.name}/a.db"):
+        rules = POLICY | {"data": {"source": source}, "publish": {"to": {"url": "sqlite:///a.db", "table": "t"}}}
+        with pytest.raises(PolicyError, match="the rows may come from this table"):
+            Policy.read(rules, folder=tmp_path)
 
 
 def test_another_source_keeps_what_fits() -> None:

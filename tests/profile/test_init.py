@@ -97,6 +97,17 @@ def test_whole_reasons_are_shown(runs: Runs, writes: Writes) -> None:
     assert "Look first at" in outcome.out
 
 
+def test_many_promises_are_counted(runs: Runs, writes: Writes) -> None:
+    """A survey of forty opinions fills no screen with forty promises: eight are shown, and all stand in the policy."""
+    names = [f"q{place}" for place in range(40)]
+    rows = "".join(",".join([str(row % 30)] + ["agree" if row % 2 else "disagree"] * 40) + "\n" for row in range(60))
+    table = writes(f"age,{','.join(names)}\n{rows}")
+    told = runs("init", str(table)).out
+    assert told.count("\npromise  ") == 8
+    assert "and 33 more, one for each sensitive column" in told
+    assert table.with_name("policy.toml").read_text(encoding="utf-8").count("[[privacy]]") == 41
+
+
 def test_paths_start_at_the_policy(runs: Runs, visits_file: Path, tmp_path: Path) -> None:
     """A policy in another folder finds the table and its hierarchies from there."""
     assert runs("init", "visits.csv", "--out", "deep/er/mine.toml").code == 0

@@ -175,9 +175,38 @@ def test_names_are_never_quasi_identifiers(writes: Writes) -> None:
     }
 
 
+@pytest.mark.parametrize("write", [str, str.lower, str.upper])
+def test_frequent_names_of_people_are_known_without_capitals_and_titles(
+    writes: Writes, write: Callable[[str], str]
+) -> None:
+    """A column that nobody calls a name holds names: whole, first ones alone, last ones alone; places are no people."""
+    first = ["Miguel", "Kevin", "Anna", "Marsha", "Lisa", "Tony", "Rosa", "Keith", "John", "Xavière", "Ötzi", "Bob"]
+    last = ["Hernandez", "Dixon", "Müller", "Brown", "Jonas", "Miles", "Lopez", "Harris", "Okafor", "Silva", "Ito"]
+    towns = ["Bern", "Hartford", "New Haven", "Lyon", "Salt Lake City", "Utrecht", "Porto", "Siena", "Sevilla", "Thun"]
+    path = table(
+        writes,
+        300,
+        runner=lambda row: write(f"{first[row % 12]} {last[row % 11]}"),
+        driver=lambda row: write(first[row % 12]),
+        contact=lambda row: write(f'"{last[row % 11]}, {first[row % 12]}"'),
+        officer=lambda row: write(last[row % 11]),
+        where=lambda row: write(towns[row % 10]),
+    )
+    assert roles(path) == dict.fromkeys(["runner", "driver", "contact", "officer"], "identifier") | {"where": "quasi"}
+
+
+def test_names_of_rows_are_left_out_whatever_they_look_like(writes: Writes) -> None:
+    """R numbers the rows of a reshaped table 1, 1.1, 1.2: decimals, of which each row has its own, without a name."""
+    rows = "".join(f"{row // 3}{f'.{row % 3}' if row % 3 else ''},{row % 40}\n" for row in range(3, 90))
+    assert roles(writes(f",age\n{rows}")) == {"column 1": "identifier", "age": "quasi"}
+    assert roles(writes(f"row.names,age\n{rows}")) == {"row.names": "identifier", "age": "quasi"}
+
+
 @pytest.mark.parametrize(
     ("name", "values", "says"),
     [
+        ("orient", ["heterosexual", "homosexual", "bisexual"], "sexual orientations"),
+        ("ag", ["present", "absent"], "findings"),
         ("outcome_x", ["positive", "negative", "negative"], "results of a test"),
         ("q7", ["Strongly agree", "agree", "Neutral", "disagree", "don't know"], "opinions"),
         ("ergebnis", ["positiv", "negativ", "unklar"], "results of a test"),
@@ -208,6 +237,9 @@ def test_secrets_are_known_by_their_values(writes: Writes, name: str, values: li
         ("severity", ["mild", "moderate", "severe"]),
         ("paid", ["yes", "no"]),
         ("colour", ["red", "green"]),
+        ("children", ["present", "absent"]),
+        ("marital_status", ["married", "single"]),
+        ("y", [f"{row}.5" for row in range(30)]),
     ],
 )
 def test_words_that_mean_something_else_are_left_alone(writes: Writes, name: str, values: list[str]) -> None:
@@ -222,6 +254,84 @@ def test_yes_and_no_of_an_illness_are_sensitive(writes: Writes, name: str) -> No
     for answers in ("yn", "10"):
         path = table(writes, 90, **{name: list(answers * 45).__getitem__, "age": lambda row: row % 60})
         assert roles(path)[name] == "sensitive"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "HbA1c",
+            "Hgb",
+            "MCV",
+            "PLT",
+            "ALT",
+            "AST.B",
+            "eGFR",
+            "glu",
+            "creat",
+            "alk.phos",
+            "ph.karno",
+            "NYHA",
+            "gleason",
+        ),
+        *(
+            "cough",
+            "fever",
+            "sore_throat",
+            "health",
+            "Gesundheit",
+            "sante",
+            "salud",
+            "trt",
+            "rx",
+            "used_drugs_last_year",
+        ),
+        *(
+            "metastized",
+            "infect1",
+            "Kyphosis",
+            "union",
+            "hhninc",
+            "status",
+            "event",
+            "censor2",
+            "target",
+            "outcome",
+            "y",
+        ),
+    ],
+)
+def test_what_real_tables_call_a_secret(writes: Writes, name: str) -> None:
+    """Laboratory values, symptoms, treatments, outcomes under the names that tables of trials and surveys give them."""
+    path = table(writes, 90, **{name: lambda row: row % 3, "age": lambda row: row % 60})
+    assert roles(path)[name] == "sensitive"
+
+
+def test_what_yes_and_no_answer_is_no_date(writes: Writes) -> None:
+    """Asked of last year, yes and no are no dates; of an age, they are still an age group."""
+    path = table(
+        writes,
+        90,
+        moved_last_year=lambda row: ["yes", "no"][row % 2],
+        age_60_and_above=lambda row: ["Yes", "No"][row % 2],
+        race=lambda row: ["5k", "10 km", "half marathon", "Marathon"][row % 4],
+        age=lambda row: row % 60,
+    )
+    found = guesses(path)
+    assert "but its values are yes and no" in found["moved_last_year"].reason
+    assert found["age_60_and_above"].reason == "the name says an age"
+    assert found["race"].reason.startswith("the name says an ethnic origin, but its values are of competitions")
+
+
+def test_many_alike_are_marked_once(writes: Writes) -> None:
+    """A survey of opinions: one question is marked and stands for all, so that the marks can be read."""
+    scale = ["agree", "disagree", "neutral"]
+    path = table(writes, 60, **{f"q{place}": (lambda row: scale[row % 3]) for place in range(40)}, age=lambda row: row)
+    found = guesses(path)
+    assert all(str(found[f"q{place}"].role) == "sensitive" for place in range(40))
+    marked = [name for name, guess in found.items() if guess.caution is Caution.CHECK]
+    assert marked == ["q0"]
+    assert "39 further columns" in found["q0"].reason
 
 
 def test_names_that_mislead(writes: Writes) -> None:

@@ -1,5 +1,8 @@
 """What names of columns say, and what a vocabulary has to be like."""
 
+import tomllib
+from importlib.resources import files
+
 import pytest
 
 from sfumato.profile.vocabulary import LANGUAGES, interpret_name, load_vocabulary
@@ -40,10 +43,18 @@ def test_the_longer_phrase_says_what_is_meant(name: str, concept: str) -> None:
     assert found.key == concept
 
 
-@pytest.mark.parametrize("name", ["statement", "landlord", "stage", "package", "sextant", "agenda", "vialidad"])
+@pytest.mark.parametrize("name", ["statement", "landlord", "storage", "package", "sextant", "agenda", "vialidad"])
 def test_words_inside_of_words_say_nothing(name: str) -> None:
     """Short words are not found inside of longer ones."""
     assert interpret_name(name).concept is None
+
+
+def test_every_illness_that_is_known_as_a_value_is_known_as_a_name() -> None:
+    """A column called malaria with yes and no tells as much as one called illness with malaria in it."""
+    document = tomllib.loads((files("sfumato.profile") / "vocabulary.toml").read_text(encoding="utf-8"))
+    (illnesses,) = [answer for answer in document["answer"] if answer["key"] == "illness"]
+    words = [word for language in LANGUAGES for word in illnesses[language]]
+    assert [word for word in words if (found := interpret_name(word).concept) is None or found.key != "health"] == []
 
 
 @pytest.mark.parametrize("name", ["patient", "PatientID", "customer no", "Kundennummer", "id_paciente", "client_id"])

@@ -113,6 +113,19 @@ def test_a_failing_commit_leaves_nothing(
         assert list(tmp_path.iterdir()) == []
 
 
+def test_a_view_is_not_replaced(kind: str, make: Any, tmp_path: Path) -> None:
+    """What has the name of the table and is a view stays, and the sentence says what it is."""
+    make("first").save(tmp_path / "release")
+    connect = sqlite3.connect if kind == "sqlite" else duckdb.connect
+    with closing(connect(str(tmp_path / "open.db"))) as connection:
+        connection.execute("create view visits as select * from first")
+        connection.commit()
+    with pytest.raises(OutputError, match="what has the name is a view"):
+        make().save(tmp_path / "second", force=True)
+    assert not (tmp_path / "second").exists()
+    assert ask(kind, tmp_path / "open.db", "select count(*) from visits") == [(40,)]
+
+
 def _refuse(*_: Any, **__: Any) -> Any:
     raise RuntimeError("no")
 

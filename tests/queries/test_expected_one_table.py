@@ -91,6 +91,19 @@ def test_groups_agree_with_conditions(release: OpenRelease) -> None:
             assert value.spread == pytest.approx(alone[0].values[name].spread)
 
 
+def test_the_error_of_a_count_is_that_of_its_labels(release: OpenRelease) -> None:
+    """What else is asked for, and a condition that every row meets, do not change the standard error of a count."""
+    asked = "count(*) where age between 33 and 47"
+    alone = release.query(f"select {asked}")[0].values["count(*)"].standard_error
+    assert alone
+    for others in ("avg(nights), avg(age)", "count(job), count(admitted)"):
+        beside = release.query(f"select {others}, {asked}")[0].values["count(*)"].standard_error
+        assert beside == pytest.approx(alone)
+    for more in ("job <> 'nobody has this'", "admitted > '1900-01-01'", "sex in ('f', 'm')", "illness is not null"):
+        narrower = release.query(f"select {asked} and {more}")[0].values["count(*)"].standard_error
+        assert narrower == pytest.approx(alone), more
+
+
 def test_both_forms_agree(release: OpenRelease) -> None:
     """Looking columns up one by one gives what all combinations of their values give."""
     apart = release.query("select count(*), avg(age), sum(age) where age > 33 and job = 'nurse'")
@@ -173,6 +186,16 @@ def test_chosen_ranges(made: Callable[..., OpenRelease]) -> None:
     assert estimate == pytest.approx(sum(map(int, numbers)) / 40, rel=0.2)
     assert error is not None
     assert error > 0
+
+
+def test_an_end_that_nobody_has_is_within_two_errors(made: Callable[..., OpenRelease]) -> None:
+    """Codes of 1 to 3 in a domain from 0 on, as a policy may round it: two errors reach the truth, all rows."""
+    for codes in ("1" * 700 + "2" * 200 + "3" * 100, "123" * 500):
+        release = made(list(codes), {"ranges": True, "domain": [0, 3]}, algorithm={"name": "mondrian"})
+        value = release.query("select count(*) where x >= 1")[0].values["count(*)"]
+        assert value.estimate is not None
+        assert value.standard_error is not None
+        assert value.estimate < len(codes) <= value.estimate + 2 * value.standard_error
 
 
 def test_real_ranges_cannot_be_grouped_by(made: Callable[..., OpenRelease]) -> None:

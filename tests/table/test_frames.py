@@ -328,3 +328,17 @@ def test_a_seed_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     arguments = ["anonymize", str(tmp_path / "policy.toml"), "--out", str(tmp_path / "out"), "--json"]
     assert _run([*arguments, "--seed", "1"]) == 0
     assert capsys.readouterr().err.startswith("warning: a seed was used")
+
+
+def test_a_date_that_never_comes_is_refused(rules: Rules, tmp_path: Path) -> None:
+    """The infinity of a database has no text, so that it is refused with a way out, in a frame and in a file."""
+    query = "select 20 as age, date 'infinity' as until"
+    policy = rules({"age": "quasi", "until": "plain"})
+    with pytest.raises(DataError, match=r"column 'until' holds dates beyond the years 1 to 9999.*nullif"):
+        sf.anonymize(duckdb.sql(query), policy)
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as connection:
+        connection.execute(f"create table visits as {query}")
+    with pytest.raises(DataError, match="column 'until' holds dates beyond"):
+        sf.anonymize(tmp_path / "a.duckdb", policy)
+    ends = pa.table({"age": [20], "until": pa.array(["9999-12-31"]).cast(pa.date32())})
+    assert sf.anonymize(ends, rules({"age": "quasi", "until": "plain"}, k=1)).table.num_rows == 1

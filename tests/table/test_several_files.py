@@ -99,8 +99,20 @@ def test_what_is_refused(tmp_path: Path, policy: Any, make: Callable[[Path], Any
 def test_folders_beside_files(tmp_path: Path, policy: Any) -> None:
     """Folders within a folder of Parquet files may hold more rows, so nothing is read without a word."""
     pq.write_table(pa.table({"age": [1], "town": ["x"]}), tmp_path / "a.parquet")
+    (tmp_path / "older").mkdir()
+    with pytest.raises(DataError, match=r"has folders beside its files \('older'\)"):
+        read_table(tmp_path, policy)
+    (tmp_path / "a.parquet").rename(tmp_path / "older/a.parquet")
+    with pytest.raises(DataError, match=r"has folders alone \('older'\); name the files .*/\*\*/\*\.parquet"):
+        read_table(tmp_path, policy)
+    assert read_table(tmp_path / "**/*.parquet", policy).rows == 1
+
+
+def test_folders_that_hold_a_column(tmp_path: Path, policy: Any) -> None:
+    """A column that stands in the names of folders alone is not lost without a word."""
     (tmp_path / "year=2020").mkdir()
-    with pytest.raises(DataError, match=r"has folders beside its files \('year=2020'\)"):
+    pq.write_table(pa.table({"age": [1], "town": ["x"]}), tmp_path / "year=2020/a.parquet")
+    with pytest.raises(DataError, match=r"names hold a column \('year=2020'\), which its files do not have"):
         read_table(tmp_path, policy)
 
 

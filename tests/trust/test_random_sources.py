@@ -18,8 +18,10 @@ HOUSE = Path(sfumato.__file__).parent
 MAKES_RELEASES = (
     *("core", "models", "hierarchy", "policy", "table", "encode.py", "labels", "previous", "recode", "split"),
     *("publish", "reading", "verifier", "release", "ledger"),
+    *("collect/additive_noise.py", "collect/category_noise.py", "collect/basket_noise.py", "collect/perturbation.py"),
+    *("collect/noise_correlation.py", "collect/permanent_response.py", "collect/collector_client.py"),
 )
-"""All that a row meets on its way into a release."""
+"""All that a row meets on its way into a release, and all that an answer meets before it is sent."""
 
 
 def _modules(part: str) -> Iterator[Path]:

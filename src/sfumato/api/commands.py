@@ -170,7 +170,7 @@ def utility(  # noqa: PLR0913 - as many settings as the question has
 
 def compare(
     data: Any,
-    policy: PolicyLike,
+    policy: PolicyLike | None = None,
     *,
     algorithms: Sequence[str] | None = None,
     settings: Mapping[str, Sequence[Any]] | None = None,
@@ -179,7 +179,8 @@ def compare(
 ) -> "Comparison":
     """Run a policy with several algorithms and settings, and measure what each loses, leaves open and takes.
 
-    `data` is a frame or a path, or ``None`` for the policy's own source. `settings` are values by key, as in
+    `data` is a frame or a path, or ``None`` for the policy's own source; or a `Release`, which has its table and its
+    policy with it. `settings` are values by key, as in
     ``{"k": [2, 5, 10], "suppression": [0, 0.02]}``. Without `algorithms` all that the policy can be met with are run.
     `risk` is what the front goes by, highest or average.
 
@@ -190,7 +191,11 @@ def compare(
     """
     from sfumato.compare.comparison import compare as run  # noqa: PLC0415 - heavy
 
-    return run(load(policy), data, algorithms=algorithms, settings=settings, seed=seed, risk=risk)
+    rules = policy_for(policy, data)
+    if rules is None:
+        raise InputError("name the policy that is run, as in sf.compare(data, policy); only a Release has one itself")
+    table = data.source if isinstance(data, Release) else data
+    return run(rules, table, algorithms=algorithms, settings=settings, seed=seed, risk=risk)
 
 
 def query(release: Any, text: str, *, estimate: str = "expected", weighted: bool = True) -> "Answers":

@@ -47,6 +47,10 @@ def init(
         warn(sentence)
 
 
+_MOST_PROMISES, _SHOWN_PROMISES = 20, 8
+"""Of more requirements than that, so many are printed: the policy has them all."""
+
+
 def _show(proposal: "Proposal", files: list[Path]) -> None:
     """Print the profile, what was written, and what to do next."""
     import shlex
@@ -60,9 +64,12 @@ def _show(proposal: "Proposal", files: list[Path]) -> None:
     share = percent(draft.unique / draft.profile.rows)
     rows = plural(draft.profile.rows, "row")
     console.print(f"{rows}; {plural(quasi, 'quasi-identifier')} single out {share} of them as they are")
-    for entry in draft.requirements:
+    shown = draft.requirements if len(draft.requirements) <= _MOST_PROMISES else draft.requirements[:_SHOWN_PROMISES]
+    for entry in shown:
         keys = ", ".join(f"{key} = {value}" for key, value in entry.content.items() if key != "model")
         console.print(f"promise  {entry.content['model']} ({keys})", soft_wrap=True)
+    if left := len(draft.requirements) - len(shown):
+        console.print(f"         and {left} more, one for each sensitive column", soft_wrap=True)
     beside = f" and {plural(len(files) - 1, 'hierarchy', 'hierarchies')} beside it" if len(files) > 1 else ""
     console.print(f"wrote    {files[0]}{beside}", soft_wrap=True)
     console.print(f"look at  {plural(proposal.decisions, 'decision')} marked 'check:' in it", soft_wrap=True)

@@ -42,6 +42,7 @@ COMMANDS = (
     "reproduce",
     "attack",
     "ledger",
+    "collect",
     "schema",
 )
 """The commands in the order of the help text: each is a module of this package, with a function or an `app`."""

@@ -81,12 +81,15 @@ _LEAST_NAME, _NAME_END = 32, re.compile(r"(?<=[_./:-])|(?<=[a-z0-9])(?=[A-Z])|(?
 """Names up to this long stay in one line; longer ones go on in the next behind a sign that ends a word."""
 
 
-def name_column(title: str, names: Iterable[str]) -> "Column":
-    """Head a table's column of names: it is as wide as they are, so that others give way and no name is broken."""
+def name_column(title: str, names: Iterable[str], width: int = _LEAST_NAME) -> "Column":
+    """Head a table's column of names: it is as wide as they are, so that others give way and no name is broken.
+
+    It takes no more than `width`, which has to leave room for the other columns: a table that is too wide is cut off.
+    """
     from rich.table import Column
 
-    lines = [line for name in (title, *names) for line in break_name(name).split("\n")]
-    return Column(break_name(title), min_width=min(max(map(len, lines)), _LEAST_NAME), overflow="fold")
+    lines = [line for name in (title, *names) for line in break_name(name, width).split("\n")]
+    return Column(break_name(title, width), min_width=min(max(map(len, lines)), width), overflow="fold")
 
 
 def break_name(name: str, width: int = _LEAST_NAME) -> str:

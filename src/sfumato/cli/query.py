@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from sfumato.queries import Answers
 
 _MEANINGS = {
-    "expected": "expected values ± one standard error; on real tables two of them hold the truth nine times in ten",
+    "expected": (
+        "expected values ± one standard error; on most real tables two of them hold the truth nine times in ten"
+    ),
     "paper": "the paper's estimate, where every line counts that may be meant",
 }
 
@@ -51,7 +53,8 @@ def _print_answers(answers: "Answers", *, explain: bool) -> None:
         console.print("no group has a row that can meet the conditions", soft_wrap=True)
         return
     figures = [Column(name, justify="right") for name in answers[0].values]
-    table = Table(*(name_column(name, []) for name in answers.columns), *figures)
+    width = max(console.width // (len(answers.columns) + len(figures)) - 4, 8)
+    table = Table(*(name_column(name, [], min(width, 32)) for name in answers.columns), *figures)
     for answer in answers:
         group = ["NULL" if value is None else str(value) for value in answer.group.values()]
         table.add_row(*group, *map(format_estimate, answer.values.values()))

@@ -53,19 +53,24 @@ def utility(
         _print_utility(found.losses, found.queries)
 
 
+_NAMES = 14
+"""How wide names are: six columns of figures stand beside them in a line of 80 characters."""
+
+
 def _print_utility(losses: "Utility", errors: "QueryErrors | None") -> None:
     """Print what a publication cost, in total and per column, and the errors of queries, where there are any."""
     from rich.table import Table
 
     from sfumato.cli.printing import break_name, console_of, name_column
 
-    table = Table(
-        name_column("lost", losses.attributes), "NCP", "levels", "entropy", "labels", "cells exact", "cells suppressed"
-    )
+    figures = ("NCP", "levels", "entropy", "labels", "cells\nexact", "cells\nsuppressed")
+    table = Table(name_column("lost", losses.attributes, _NAMES), *figures)
     for name, part in losses.attributes.items():
         shares = [f"{x:.1%}" for x in (part.ncp, part.distortion, part.entropy)]
         table.add_row(
-            break_name(name), *shares, *(f"{x:,}" for x in (part.labels, part.exact_cells, part.suppressed_cells))
+            break_name(name, _NAMES),
+            *shares,
+            *(f"{x:,}" for x in (part.labels, part.exact_cells, part.suppressed_cells)),
         )
     totals = [f"{x:.1%}" for x in (losses.ncp, losses.distortion_ratio, losses.entropy)]
     exact = sum(part.exact_cells for part in losses.attributes.values())

@@ -98,30 +98,37 @@ class AdditiveNoise:
         >>> noise.perturb(np.array([10.0, 20.0]), Randomness(seed=1)).shape
         (2,)
         """
-        steps = np.rint(values / self.step) + np.rint(self.draw(len(values), randomness) / self.step)
-        return self.from_steps(steps)
+        return self.add(values, self.draw(len(values), randomness))
+
+    def add(self, values: Floats, deviations: Floats) -> Floats:
+        """Add noise that was drawn already: both are rounded to the grid before."""
+        return self.from_steps(np.rint(values / self.step) + np.rint(deviations / self.step))
 
     def from_steps(self, steps: Floats) -> Floats:
         """Turn whole numbers of steps into the numbers that print with the decimal places of the grid."""
         return steps / 10.0**self.decimals if self.decimals >= 0 else steps * 10.0**-self.decimals
 
     def admits(self, reports: Floats) -> NDArray[np.bool_]:
-        """Tell which of n numbers the noise can produce: on the grid, and no farther from the domain than it reaches."""
+        """Tell which of n numbers the noise can produce: on the grid, and not too far from the domain."""
         steps = np.rint(reports / self.step)
         with np.errstate(invalid="ignore"):
-            near = np.abs(reports - self.from_steps(steps)) <= 1e-9 * np.maximum(self.step, np.abs(reports))
+            near = np.abs(reports - self.from_steps(steps)) <= 1e-6 * self.step + 1e-15 * np.abs(reports)
             low, high = self.domain
             margin = self.farthest + self.step
             return near & (reports >= low - margin) & (reports <= high + margin)
 
     @property
     def farthest(self) -> float:
-        """How far a report can possibly lie from its value: what a 53-bit uniform number gives at its extremes."""
-        return float(self.quantile(np.array([1 - 2.0**-54]))[0])
+        """How far a report can possibly lie from its value: what the least of the chances that are drawn gives."""
+        return -float(self.quantile(np.array([2.0**-53]))[0])
 
     def draw(self, count: int, randomness: Randomness) -> Floats:
-        """Draw `count` deviations by the inverse of the cumulative distribution, at 53 random bits each."""
-        uniform = ((randomness.words(count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+        """Draw `count` deviations by the inverse of the cumulative distribution.
+
+        Chances are odd multiples of 2^-53, from 52 random bits each: all of them exact in a float, none 0 or 1, and
+        with each u also 1 - u.
+        """
+        uniform = ((randomness.words(count) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
         return self.quantile(uniform)
 
     def interval_mass(self, edges: Floats, reports: Floats) -> Floats:
@@ -264,7 +271,7 @@ class LaplaceNoise(AdditiveNoise):
 
     def quantile(self, chances: Floats) -> Floats:  # noqa: D102 - of the base
         centred = chances - 0.5
-        return -self.spread * np.sign(centred) * np.log1p(-2 * np.abs(centred))
+        return np.asarray(-self.spread * np.sign(centred) * np.log1p(-2 * np.abs(centred)))
 
     def characteristic(self, frequencies: Floats) -> Floats:  # noqa: D102 - of the base
         return 1 / (1 + (self.spread * frequencies) ** 2)

@@ -166,9 +166,8 @@ class UnaryNoise:
             if "|" in name:
                 raise InputError(f"values has {quote(name)}, and | parts the values of a report; rename it")
         if not 0 < self.add < self.keep < 1:
-            raise InputError(
-                f"add and keep must be above 0 and below 1, add below keep, not {quote(self.add)} and {quote(self.keep)}"
-            )
+            chances = f"{quote(self.add)} and {quote(self.keep)}"
+            raise InputError(f"add and keep must be above 0 and below 1, and add below keep, not {chances}")
 
     @property
     def epsilon(self) -> float:

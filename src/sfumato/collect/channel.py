@@ -51,22 +51,31 @@ class BinnedChannel:
         return cls(noise, edges, reports, noise.interval_mass(edges, reports))
 
     def observe(self, reports: Floats) -> Codes:
-        """Find the cell of each of n reports."""
+        """Find the cell of each of n reports; -1 where there is none (NaN)."""
         scale = (len(self.reports) - 1) / (self.reports[-1] - self.reports[0])
-        places = ((reports - self.reports[0]) * scale).astype(np.int64)
-        return np.clip(places, 0, len(self.reports) - 2, out=places)
+        scaled = reports - self.reports[0]
+        scaled *= scale
+        missing = bool(np.isnan(scaled.sum()))  # one pass tells of all
+        nothing = np.isnan(scaled) if missing else None
+        if nothing is not None:
+            scaled[nothing] = 0.0
+        places: Codes = scaled.astype(np.int64)
+        np.clip(places, 0, len(self.reports) - 2, out=places)
+        if nothing is not None:
+            places[nothing] = -1
+        return places
 
     def midpoint_matrix(self) -> Floats:
-        """Give the densities of the chapter's rule: of the noise between the midpoints of cells and of bins, float[m, k].
+        """Give the densities of the chapter's rule, float[m, k]: of the noise between midpoints of cells and of bins.
 
-        Uniform noise has an edge, which midpoints miss by up to half a cell: a cell that no bin can explain takes the
-        exact chances in place of the densities.
+        Uniform noise has edges, which midpoints miss by up to half a cell, and the shares with them; so its exact
+        chances are taken in place of its densities.
         """
-        middle, centre = (self.reports[:-1] + self.reports[1:]) / 2, (self.edges[:-1] + self.edges[1:]) / 2
-        densities = self.noise.density(middle[:, None] - centre[None, :]) * (self.reports[1] - self.reports[0])
         if isinstance(self.noise, UniformNoise):
-            lost = densities.max(axis=1) == 0
-            densities[lost] = self.matrix[lost]
+            return self.matrix
+        middle, centre = (self.reports[:-1] + self.reports[1:]) / 2, (self.edges[:-1] + self.edges[1:]) / 2
+        densities: Floats = self.noise.density(middle[:, None] - centre[None, :])
+        densities *= self.reports[1] - self.reports[0]
         return densities
 
 

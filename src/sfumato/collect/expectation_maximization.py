@@ -18,11 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 Floats = NDArray[np.float64]
 
-_TINY = 1e-300
+_TINY, _LONGEST_LEAP = 1e-300, 1e6
+_HARDLY_BETTER = 0.1
+"""A difference in log-likelihood that says nothing."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class MixtureLikelihood:
         if self.by is not None:
             ratio = self.by.T @ ratio
         factors = self._times(ratio, self.column)
-        factors /= self.totals[:, None, None]
+        factors /= np.maximum(self.totals, _TINY)[:, None, None]
         gap = self.totals * np.maximum(factors.max(axis=(1, 2)) - 1, 0.0)
         factors *= shares
         return factors, log_likelihood, gap
@@ -115,7 +117,8 @@ def maximize_likelihood(
         change = first - shares
         bend = second - first - change
         norm = np.sqrt((bend**2).sum(axis=(1, 2)))
-        length = np.maximum(np.sqrt((change**2).sum(axis=(1, 2))) / np.maximum(norm, _TINY), 1.0)[:, None, None]
+        length = np.sqrt((change**2).sum(axis=(1, 2))) / np.maximum(norm, _TINY)
+        length = np.clip(length, 1.0, _LONGEST_LEAP)[:, None, None]
         leap = shares + 2 * length * change + length**2 * bend
         # a share that would fall below zero keeps a little of what two plain steps gave it, so that it can come back
         leap = np.where(leap > 0, leap, 1e-3 * second)
@@ -201,7 +204,7 @@ def chi_square_below(limit: float, rows: Floats) -> Callable[[Floats, Floats], b
 
     def ends(before: Floats, after: Floats) -> bool:
         statistic = rows * ((after - before) ** 2 / np.maximum(before, _TINY)).sum(axis=(1, 2))
-        return bool((statistic < limit * chi2.ppf(0.95, before[0].size - 1)).all())
+        return bool((statistic < limit * chdtri(before[0].size - 1, 0.05)).all())
 
     return ends
 
@@ -209,22 +212,22 @@ def chi_square_below(limit: float, rows: Floats) -> Callable[[Floats, Floats], b
 def iterations_by_held_out(problem: MixtureLikelihood, *, folds: int = 5, most: int = 3000, seed: int = 0) -> int:
     """Choose how many plain steps are best for reports that were not used, over `folds` parts of the counts.
 
-    Steps beyond that fit the noise of the sample: the shares become spikes. Counts are dealt out at random, by a fixed
-    seed, since this protects nobody and the same reports should give the same shares.
+    Steps beyond that fit the noise of the sample: the shares become spikes. Where other numbers of steps are hardly
+    worse than the best, as with few reports and much noise, the smallest of them is taken. Counts are
+    dealt out at random, by a fixed seed, since this protects nobody and the same reports should give the same shares.
     """
     parts = deal_out(problem.counts, folds, seed)
     held = np.concatenate(parts)
     training = MixtureLikelihood(problem.column, np.concatenate([problem.counts - part for part in parts]), problem.by)
     training = MixtureLikelihood(training.column, np.maximum(training.counts, 0.0), training.by)
     shares = training.uniform_shares()
-    best, chosen, done = -np.inf, 1, 0
-    while done < most and done <= 1.5 * chosen + 25:
+    reached: list[float] = []
+    best = 0
+    while len(reached) < most and len(reached) <= 1.5 * best + 25:
         shares = training.step(shares)[0]
-        done += 1
-        reached = float((held * np.log(training.expected(shares))).sum())
-        if reached > best:
-            best, chosen = reached, done
-    return chosen
+        reached.append(float((held * np.log(training.expected(shares))).sum()))
+        best = len(reached) if reached[-1] >= max(reached) else best
+    return next(done for done, value in enumerate(reached, start=1) if value >= reached[best - 1] - _HARDLY_BETTER)
 
 
 def deal_out(counts: Floats, parts: int, seed: int) -> list[Floats]:

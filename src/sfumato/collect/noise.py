@@ -8,17 +8,16 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.collect.basket_noise import FlipNoise
 from sfumato.collect.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
+from sfumato.collect.noise_correlation import NoiseCorrelation
 from sfumato.core.regular_file import read_regular_file
-from sfumato.errors import InputError, did_you_mean, listing, quote, shorten
-
-if TYPE_CHECKING:
-    from sfumato.collect.reconstruction import Reconstruction
+from sfumato.errors import InputError, did_you_mean, listing, quote
 
 FORMAT = "sfumato-noise/1"
 _LARGEST_FILE = 1 << 26
@@ -41,7 +40,7 @@ ColumnNoise = AdditiveNoise | MatrixNoise | ResponseNoise | UnaryNoise | FlipNoi
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise of every column of a collection.
+    """The noise of every column of a collection, and how the noise of some Gaussian columns is correlated.
 
     >>> noise = Noise.read({"format": "sfumato-noise/1", "columns": {
     ...     "age": {"kind": "laplace", "scale": 25.0, "domain": [0, 100]},
@@ -55,6 +54,7 @@ class Noise:
     """
 
     columns: Mapping[str, ColumnNoise]
+    correlation: NoiseCorrelation | None = None
 
     @classmethod
     def load(cls, source: "Noise | Mapping[str, Any] | str | Path") -> "Noise":
@@ -82,15 +82,18 @@ class Noise:
             raise InputError(f'must be an object with "format": "{FORMAT}" and "columns"')
         if document.get("format") != FORMAT:
             raise InputError(f'"format" must be "{FORMAT}", not {quote(document.get("format"))}')
-        _check_keys(document, ("format", "columns"), "a noise file")
+        _check_keys(document, ("format", "columns"), "a noise file", optional=("correlation",))
         columns = document.get("columns")
         if not isinstance(columns, Mapping) or not columns:
             raise InputError('"columns" must say how at least one column is perturbed')
-        return cls({name: _read_column(name, entry) for name, entry in columns.items()})
+        read = {name: _read_column(name, entry) for name, entry in columns.items()}
+        shape = document.get("correlation")
+        return cls(read, None if shape is None else NoiseCorrelation.read(shape, read))
 
     def as_json(self) -> dict[str, Any]:
         """Give the content of ``noise.json``."""
-        return {"format": FORMAT, "columns": {name: noise.as_json() for name, noise in self.columns.items()}}
+        document = {"format": FORMAT, "columns": {name: noise.as_json() for name, noise in self.columns.items()}}
+        return document if self.correlation is None else document | {"correlation": self.correlation.as_json()}
 
     @property
     def epsilon(self) -> float:
@@ -109,16 +112,12 @@ class Noise:
         Path(path).write_text(json.dumps(self.as_json(), indent=1) + "\n", encoding="utf-8")
 
     def perturb(self, frame: Any, *, seed: int | None = None) -> Any:
-        """Perturb every row of a frame; see `sfumato.collect.perturb`."""
-        from sfumato.collect.perturbation import perturb  # noqa: PLC0415 - the filter knows this module
+        """Perturb every row of a frame, as `sfumato.collect.perturb` does."""
+        return import_module(__package__).perturb(frame, self, seed=seed)
 
-        return perturb(frame, self, seed=seed)
-
-    def reconstruct(self, data: Any, column: str, **options: Any) -> "Reconstruction":
-        """Recover the distribution of a column; see `sfumato.collect.reconstruct`."""
-        from sfumato.collect.reconstruction import reconstruct  # noqa: PLC0415 - it knows this module
-
-        return reconstruct(data, self, column, **options)
+    def reconstruct(self, data: Any, column: str, **options: Any) -> Any:
+        """Recover the distribution of a column, as `sfumato.collect.reconstruct` does."""
+        return import_module(__package__).reconstruct(data, self, column, **options)
 
 
 class _WrongJson(ValueError):
@@ -136,10 +135,10 @@ def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _check_keys(entry: Mapping[Any, Any], known: tuple[str, ...], what: str) -> None:
+def _check_keys(entry: Mapping[Any, Any], known: tuple[str, ...], what: str, *, optional: tuple[str, ...] = ()) -> None:
     for key in entry:
-        if key not in known:
-            raise InputError(f"{quote(key)} is not a key of {what}{did_you_mean(str(key), known)}")
+        if key not in known + optional:
+            raise InputError(f"{quote(key)} is not a key of {what}{did_you_mean(str(key), known + optional)}")
     for key in known:
         if key not in entry:
             raise InputError(f"the key {quote(key)} is missing")
@@ -204,14 +203,18 @@ def _read_column(name: object, entry: object) -> ColumnNoise:
     if not isinstance(name, str) or not name:
         raise InputError("the name of a column must be a text that is not empty")
     try:
-        if not isinstance(entry, Mapping):
-            raise InputError('must be an object such as {"kind": "laplace", "scale": 3.0, "domain": [0, 60]}')
-        kind = entry.get("kind")
-        if not isinstance(kind, str) or kind not in _KINDS:
-            hint = did_you_mean(kind, _KINDS) if isinstance(kind, str) else ""
-            raise InputError(f"kind must be one of {', '.join(_KINDS)}, not {quote(kind)}{hint}")
-        keys, make = _KINDS[kind]
-        _check_keys(entry, keys, f"the kind {kind}")
-        return make(entry)
+        return _read_entry(entry)
     except InputError as error:
-        raise InputError(f"column {shorten(quote(name))}: {error}") from None
+        raise InputError(f"column {quote(name)}: {error}") from None
+
+
+def _read_entry(entry: object) -> ColumnNoise:
+    if not isinstance(entry, Mapping):
+        raise InputError('must be an object such as {"kind": "laplace", "scale": 3.0, "domain": [0, 60]}')
+    kind = entry.get("kind")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        hint = did_you_mean(kind, _KINDS) if isinstance(kind, str) else ""
+        raise InputError(f"kind must be one of {', '.join(_KINDS)}, not {quote(kind)}{hint}")
+    keys, make = _KINDS[kind]
+    _check_keys(entry, keys, f"the kind {kind}")
+    return make(entry)

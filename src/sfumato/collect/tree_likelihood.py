@@ -208,7 +208,12 @@ def _joint_shares(one: tuple[Codes, Floats], other: tuple[Codes, Floats]) -> Flo
 
 
 def fit_tree(
-    starts: Sequence[LeafTree], posteriors: Sequence[CellPosteriors], classes: Codes, *, most_leaves: int, least_rows: float
+    starts: Sequence[LeafTree],
+    posteriors: Sequence[CellPosteriors],
+    classes: Codes,
+    *,
+    most_leaves: int,
+    least_rows: float,
 ) -> LeafTree:
     """Fit trees that are given to the likelihood of the reports, and let them grow; rows held out choose one.
 

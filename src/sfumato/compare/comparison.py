@@ -382,7 +382,7 @@ class EncodingCache:
         """Read and encode the table, so that what is wrong with the table itself is said at once."""
         start = time.perf_counter()
         if data is not None and not isinstance(data, str | Path):
-            table = from_frame(data, policy)
+            table = data if isinstance(data, Table) else from_frame(data, policy)
         elif policy.source.place is None:
             raise PolicyError("is missing; say where the table is, here or with --data", key="data.source")
         else:  # without its place: neither its hash nor its identifiers are of interest here

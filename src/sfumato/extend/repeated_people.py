@@ -16,7 +16,7 @@ from sfumato.encode import encode_column
 from sfumato.errors import InputError
 from sfumato.policy import Policy
 from sfumato.reading.outside_table import ReadOptions, outside_column_names, read_outside_table
-from sfumato.table.files import file_digest
+from sfumato.table.files import file_digest, may_name_persons
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ def find_original(audit: Mapping[str, Any]) -> OriginalTable | None:
 def count_repeated_people(data: Any, policy: Policy, originals: Sequence[OriginalTable]) -> dict[str, int] | None:
     """Count, by identifier, the further rows whose value stands in a table before.
 
-    Returns ``None`` where nothing could be compared: there is no identifier, or no table that is as it was. A missing
+    Columns that are left out for another reason than that they name somebody, such as a sex or a date, are not
+    compared. Returns ``None`` where nothing could be: no identifier names persons, or no table is as it was. A missing
     value is nobody's.
     """
     names = [column.name for column in policy.identifiers]
-    known: dict[str, set[str]] = {name: set() for name in names}
-    compared = 0
+    known: dict[str, set[str]] = {}
     for original in originals:
         try:
             if not names or file_digest(original.path) != original.sha256:
@@ -56,14 +56,15 @@ def count_repeated_people(data: Any, policy: Policy, originals: Sequence[Origina
             table = read_outside_table(original.path, names, original.options)
         except (InputError, OSError):  # it cannot be read any more, which is no reason to publish nothing
             continue
-        compared += 1
         for name in names:
-            known[name].update(text for text in encode_column(table, name).texts if text is not None)
-    if not compared:
+            if may_name_persons(table.arrow.column(name)):
+                texts = encode_column(table, name).texts
+                known.setdefault(name, set()).update(text for text in texts if text is not None)
+    if not known:
         return None
     source = policy.document.get("data")
     options = {key: value for key, value in source.items() if key != "source"} if isinstance(source, Mapping) else {}
-    held = [name for name in names if name in outside_column_names(data, options)]
+    held = [name for name in known if name in outside_column_names(data, options)]
     table = read_outside_table(data, held, options)
     repeated = {}
     for name in held:

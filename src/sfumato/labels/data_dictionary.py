@@ -69,6 +69,8 @@ def describe_labels(
         case File() as file:
             lines = file.lines if held is None else file.lines_of(held, nulls)
             leaves = _leaves_of_labels(lines, level, nulls, least=column.least, leaf=column.least if public else 0)
+            if None in (held or ()) and None not in leaves.get(ROOT, [None]):
+                leaves[ROOT].append(None)  # a file without a line for NULL leaves it NULL, up to the root
             # A label that is a leaf itself needs no explanation.
             covers = {
                 label: under

@@ -7,6 +7,7 @@ begin with. A label that nobody explains may cover any value, and overlaps all: 
 more than could be known.
 """
 
+import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from sfumato.core.segments import expand_ranges
 from sfumato.hierarchy.hierarchy import ROOT, Label
 from sfumato.hierarchy.intervals import read_number_or_range
 from sfumato.hierarchy.mask import read_masked
-from sfumato.labels.covered_values import CalendarDates, listed_values
+from sfumato.labels.covered_values import PLAIN_NUMBER, CalendarDates, listed_values
 from sfumato.labels.data_dictionary import DATES, MASKS, NUMBERS, VALUES, Entry, label_kind
 
 MEANS = "means"
@@ -33,6 +34,7 @@ _DENSE_CELLS = 1 << 20
 _ENDLESS_DAY = date(9998, 12, 31).toordinal()
 """A span of the calendar that reaches this day goes on for ever: the calendar ends within a year."""
 _AFTER = chr(0x10FFFF)
+_NUMBER = re.compile(PLAIN_NUMBER)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,7 @@ def find_overlap(left: DescribedLabels, right: DescribedLabels) -> LabelOverlap 
     if kinds == {MASKS} and left.entry["mask"]["side"] != right.entry["mask"]["side"]:
         return None
     if kinds == {VALUES}:
-        return ListedOverlap(_compared_values(left, right), _compared_values(right, left))
+        return ListedOverlap(*_alike_numbers(_compared_values(left, right), _compared_values(right, left)))
     return _compare_spans(left, right)
 
 
@@ -136,6 +138,26 @@ def _compared_values(column: DescribedLabels, other: DescribedLabels) -> list[Se
         return column.listed()
     listed = {value for values in other.listed() for value in values or ()}
     return [values if values and listed.issuperset(values) else None for values in column.listed()]
+
+
+def _alike_numbers(*columns: list[Sequence[Label] | None]) -> Iterator[list[Sequence[Label] | None]]:
+    """Write numbers alike, where one of the columns has no other values: what pandas wrote as 20.0 is 20 elsewhere.
+
+    Codes such as 0501 are no plain numbers, and a column of them and of 250.0 stays as it is.
+
+    >>> list(_alike_numbers([["20.0"], ["1.50"]], [["20"], ["old"], None]))
+    [[['20'], ['1.5']], [['20'], ['old'], None]]
+    >>> list(_alike_numbers([["250.0"], ["V10"]], [["250"], ["0501"]]))
+    [[['250.0'], ['V10']], [['250'], ['0501']]]
+    """
+    different = [{value for listed in column for value in listed or () if value is not None} for column in columns]
+    written = {value for values in different for value in values if "." in value and _NUMBER.fullmatch(value)}
+    if not written or not any(all(map(_NUMBER.fullmatch, values)) for values in different):
+        yield from columns
+        return
+    plain: dict[Label, Label] = {value: value.rstrip("0").rstrip(".") for value in written}
+    for column in columns:
+        yield [None if listed is None else [plain.get(value, value) for value in listed] for listed in column]
 
 
 class ListedOverlap:

@@ -118,6 +118,8 @@ class PrivacyEntry:
         model: Any = type(self)
         for name, key in model_keys(model).items():
             value = getattr(self, name)
+            if isinstance(value, np.generic):  # of np.arange, say: a number like any other
+                value = value.item()
             if isinstance(value, str) and key.key_type.load_file is not None:
                 value = key.key_type.load_file(value, Path())  # the name of a file, from where the program runs
             if value is not None or key.required:

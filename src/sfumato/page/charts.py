@@ -73,6 +73,32 @@ def paired_bars(
     return tag("svg", tag("title", title), *parts, **look, aria_label=title)
 
 
+Estimate = tuple[float, float, float]
+"""A share and the two ends of its interval."""
+
+
+def interval_bars(labels: Sequence[str], shares: Sequence[Estimate], *, title: str) -> Markup:
+    """A bar for each label, with its figure and a whisker over the interval that the true share lies in.
+
+    >>> chart = interval_bars(["HIV", "flu"], [(0.2, 0.1, 0.3), (0.8, 0.7, 0.9)], title="illness")
+    >>> chart.count("<rect"), chart.count('class="whisker"'), "20.0%" in chart
+    (2, 2, True)
+    """
+    left, step = _BARS_LEFT, 30
+    wide = (_WIDTH - left - _BARS_RIGHT) / max([high for _, _, high in shares] + [1e-9])
+    parts = []
+    for place, (label, (share, low, high)) in enumerate(zip(labels, shares, strict=True)):
+        y, (at, start, end) = place * step, (round(left + one * wide, 1) for one in (share, low, high))
+        parts += [
+            tag("text", _shortened(label, _BARS_LONGEST), x=left - 8, y=y + 19, class_="end said"),
+            tag("rect", x=left, y=y + 6, width=round(at - left, 1), height=17, class_="pale"),
+            tag("path", d=f"M{start} {y + 10.5}v8m0 -4H{end}m0 -4v8", class_="whisker"),
+            tag("text", percent(share), x=end + 7, y=y + 18.5, class_="small"),
+        ]
+    look = {"class_": "chart columns", "viewBox": f"0 0 {_WIDTH} {step * len(labels)}", "role": "img"}
+    return tag("svg", tag("title", title), *parts, **look, aria_label=title)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Squares of figures
 
@@ -155,6 +181,15 @@ class ChartAxis:
             return [10.0**power for power in powers[::every]]
         step = self._step(low, high)
         return [float(f"{low + place * step:.9g}") for place in range(round((high - low) / step) + 1)]
+
+    def inner_ticks(self, low: float, high: float) -> list[float]:
+        """Round numbers between two ends that need not be round themselves.
+
+        >>> ChartAxis("age").inner_ticks(18, 95)
+        [20.0, 40.0, 60.0, 80.0]
+        """
+        step = self._step(low, high)
+        return [float(f"{place * step:.9g}") for place in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
     def share(self, figure: float, ends: tuple[float, float]) -> float:
         """How far along the axis a figure lies, from 0 to 1; on a logarithmic axis what is not above nothing is at 0.
@@ -352,6 +387,59 @@ def _coloured(place: int, *children: object) -> Markup:
 
 def _shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Histograms
+
+
+def histogram(edges: Sequence[float], shares: Sequence[Estimate], across: ChartAxis, *, title: str) -> Markup:
+    """A bar for each bin between neighbouring edges, with a whisker over the interval that the true share lies in.
+
+    >>> chart = histogram([0, 10, 20], [(0.2, 0.1, 0.3), (0.8, 0.7, 0.9)], ChartAxis("age"), title="Age")
+    >>> chart.count("<rect"), chart.count('class="whisker"')
+    (2, 2)
+    """
+    up = ChartAxis("share", percent=True)
+    low, high = edges[0], edges[-1]
+    floor_, ceiling = up.ends([end for _, _, end in shares])
+    end, bottom = _WIDTH - _PLANE_RIGHT, _PLANE_HEIGHT - _PLANE_BOTTOM
+
+    def x_of(figure: float) -> float:
+        return round(_PLANE_LEFT + (figure - low) / (high - low) * (end - _PLANE_LEFT), 1)
+
+    def y_of(share: float) -> float:
+        return round(bottom - (share - floor_) / (ceiling - floor_) * (bottom - _PLANE_TOP), 1)
+
+    parts = []
+    for tick in up.ticks(floor_, ceiling):
+        parts += [
+            tag("path", d=f"M{_PLANE_LEFT} {y_of(tick)}H{end}", class_="rule"),
+            tag("text", up.text(tick), x=_PLANE_LEFT - 6, y=y_of(tick) + 4, class_="end"),
+        ]
+    for start, stop, (share, least, most) in zip(edges[:-1], edges[1:], shares, strict=True):
+        x, wide, middle = x_of(start), x_of(stop) - x_of(start), round((x_of(start) + x_of(stop)) / 2, 1)
+        gap, cap = min(1.0, wide / 8), round(min(3.0, wide / 4), 1)
+        box = {"x": round(x + gap, 1), "width": round(wide - 2 * gap, 1)}
+        parts += [
+            tag("rect", **box, y=y_of(share), height=round(bottom - y_of(share), 1), class_="pale"),
+            tag(
+                "path",
+                d=f"M{middle - cap} {y_of(most)}h{2 * cap}m{-cap} 0V{y_of(least)}m{-cap} 0h{2 * cap}",
+                class_="whisker",
+            ),
+        ]
+    for tick in across.inner_ticks(low, high):
+        parts += [
+            tag("path", d=f"M{x_of(tick)} {bottom}v4", class_="side"),
+            tag("text", across.text(tick), x=x_of(tick), y=bottom + 17, class_="middle"),
+        ]
+    parts += [
+        tag("path", d=f"M{_PLANE_LEFT} {bottom}H{end}", class_="side"),
+        tag("text", across.title, x=(_PLANE_LEFT + end) / 2, y=_PLANE_HEIGHT - 8, class_="middle said"),
+    ]
+    look = {"class_": "chart", "viewBox": f"0 0 {_WIDTH} {_PLANE_HEIGHT}", "role": "img", "aria_label": title}
+    return tag("svg", tag("title", title), *parts, **look)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Figures in words: rounded for a reader, and never to 0% or 100% where that is not exactly so."""
 
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, Context, Decimal
+from math import inf
 
 _LISTED = 12
 """Longer lists are cut, and how many are left out is said."""
@@ -93,12 +95,23 @@ def found_keys(model: str, values: Mapping[str, object]) -> str:
 
     >>> found_keys("recursive-l-diversity", {"c": 1.0, "l": 2}), found_keys("k-anonymity", {"k": 7})
     ('any c above 1, l = 2', 'k = 7')
+    >>> found_keys("recursive-l-diversity", {"c": 3.95124, "l": 3})
+    'any c above 3.952, l = 3'
+    >>> found_keys("recursive-l-diversity", {"c": 3.95})
+    'any c above 3.95'
     """
     strict = _STRICT.get(model, ())
     return ", ".join(
-        f"any {key} above {_short(content)}" if key in strict else keys({key: content})
+        f"any {key} above {_rounded_up(content)}" if key in strict else keys({key: content})
         for key, content in values.items()
     )
+
+
+def _rounded_up(content: object) -> str:
+    """Write a figure to four digits, and never as less than it is: what is above it has to be enough."""
+    if not isinstance(content, float) or not 0 < content < inf:
+        return _short(content)
+    return f"{Decimal(repr(content)).normalize(Context(prec=4, rounding=ROUND_CEILING)):f}"
 
 
 def _short(content: object) -> str:

@@ -79,7 +79,7 @@ def match_columns(
         if name not in columns and (pattern := find_entry(name, patterns)) is not None:
             became[pattern].append(name)
     for pattern in patterns:
-        if whole and not became[pattern]:
+        if whole and not became[pattern] and pattern.strip("*"):  # a star alone is for what may turn up
             raise PolicyError(_describe_idle(pattern, columns, names), key=dotted_key("columns", pattern))
     found: dict[str, Column] = {}
     for name, column in columns.items():

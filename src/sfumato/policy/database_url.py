@@ -6,10 +6,11 @@ root. A policy is copied into the audit, and a command line is seen by everybody
 password is refused, and what is said of it quotes nothing of it.
 """
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from sfumato.errors import PolicyError, quote
 
@@ -18,9 +19,12 @@ SERVERS = ("postgresql", "mysql")
 DATABASE_FILES = ("sqlite", "duckdb")
 """Databases that are a file."""
 
+_OTHER_URL = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]+:(?:[^/\\]*@|[A-Za-z0-9+.:-]*//|/[^/]*@)", re.ASCII)
+"""What looks like the URL of a database and is none of ours: jdbc:postgresql://, or one with a slash too few."""
 _ALIASES = {"postgres": "postgresql", "mariadb": "mysql"}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://", re.ASCII)
-_SECRETS = ("password", "passwd", "pwd", "sslpassword")
+_SECRET = re.compile(r"(?i)(?<![a-z])(?:ssl)?(?:password|passwd|pwd)\s*=")
+"""A password among the options of a connection, in whatever notation: of a URL, of libpq, of JDBC or of ODBC."""
 _APART = {
     "postgresql": "PGPASSWORD, a password file (PGPASSFILE, ~/.pgpass) or a service file (PGSERVICE)",
     "mysql": "MYSQL_PWD, or under [client] in ~/.my.cnf",
@@ -63,13 +67,12 @@ class DatabaseUrl:
             secret, port = parts.password is not None, parts.port
         except ValueError:
             raise PolicyError(f"the URL is not written as {kind}://host:port/database; write it so", key=key) from None
-        options = dict(parse_qsl(parts.query, keep_blank_values=True))
-        if secret or any(name.lower() in _SECRETS for name in options):
-            apart = _APART.get(kind, "none: a file has no password")
+        # an @ further on would end a password in which one of /, ? and # stood as it is
+        cut = kind in SERVERS and any("@" in part.partition("=")[0] for part in _parts_behind_host(parts))
+        if secret or cut or _SECRET.search(unquote(text)):
+            apart = f"; put it into {_APART[kind]}, and" if kind in _APART else ", and a file has none;"
             raise PolicyError(
-                f"a password stands in the URL, which others get to see; put it into {apart}, "
-                "and write the URL without it",
-                key=key,
+                f"a password stands in the URL, which others get to see{apart} write the URL without it", key=key
             )
         if kind in SERVERS:
             return cls(kind, text)
@@ -91,6 +94,10 @@ class DatabaseUrl:
         parts = urlsplit(self.text)
         place = parts.netloc.rpartition("@")[2]
         return f"{self.kind}://{place}{parts.path}"
+
+
+def _parts_behind_host(parts: SplitResult) -> list[str]:
+    return [parts.path.replace("=", ""), parts.fragment.replace("=", ""), *parts.query.split("&")]
 
 
 def is_url(text: str) -> bool:
@@ -115,6 +122,13 @@ def find_place(place: "str | Path | DatabaseUrl", *, folder: Path | None = None,
     if isinstance(place, DatabaseUrl):
         return place
     if not isinstance(place, str) or not is_url(place):
-        return (folder or Path()) / place
+        path = (folder or Path()) / place
+        if (_SECRET.search(str(place)) or _OTHER_URL.match(str(place))) and not os.path.lexists(path):
+            raise PolicyError(
+                "a connection is named by a URL such as postgresql://host/database, and by nothing else; write one, "
+                f"and put the password into {_APART['postgresql']}",
+                key=key,
+            )
+        return path
     url = DatabaseUrl.read(place, folder=folder, key=key)
     return url if url.file is None else url.file

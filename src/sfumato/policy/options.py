@@ -1,6 +1,7 @@
 """The [data], [algorithm] and [publish] tables of a policy: where rows come from, how a release is sought, its form."""
 
 import codecs
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -315,13 +316,18 @@ def check_target_apart(source: DataSource, target: DatabaseTarget | None) -> Non
     """
     if target is None or (target.url.file is None) != (source.path is None):
         return
-    same = target.url.file == source.path if source.path is not None else source.url is not None
+    # by where they lead to: a link, or a path from the root, may be the same file
+    same = source.url is not None if source.path is None else _real_path(target.url.file) == _real_path(source.path)
     words = re.findall(r"\w+", f"{source.query or source.table or target.table}".casefold())
     if same and target.table.casefold().rpartition(".")[2].strip('"') in words:
         raise PolicyError(
             "the rows may come from this table, which would be replaced; choose a name that [data] does not have",
             key="publish.to.table",
         )
+
+
+def _real_path(path: Path | None) -> str:
+    return "" if path is None else os.path.realpath(path)
 
 
 def read_apply_options(value: object) -> ApplyOptions:

@@ -542,6 +542,8 @@ def _plain_table(table: Mapping[str, object], key: str) -> dict[str, object]:
 
 
 def _plain_value(value: object, key: str) -> object:
+    if callable(to_list := getattr(value, "tolist", None)):  # an array of numpy, or one of its numbers
+        value = to_list()
     match value:
         case Mapping():
             return _plain_table(value, key)

@@ -81,11 +81,13 @@ def describe_column(name: str, values: ColumnValues) -> ColumnFacts:
     is_measured = column_type.kind in {ColumnKind.DATE, ColumnKind.DECIMAL}
     value_format = None if is_measured else recognize_format(values.sample)
     meaning, contradiction, doubted = interpret_name(name), "", ""
-    if meaning.concept is not None and meaning.concept.role is Role.QUASI and values.distinct:
-        fault = find_contradiction(meaning.concept, column_type, values)
+    concept = meaning.concept
+    if concept is not None and (concept.role is Role.QUASI or concept.whole) and values.distinct:
+        fault = find_contradiction(concept, column_type, values)
         if fault:
-            contradiction, doubted = f"the name says {meaning.concept.description}, but {fault}", meaning.concept.key
             meaning = NameMeaning()
+        if fault and not concept.whole:  # words such as y say too little for a doubt to be worth a remark
+            contradiction, doubted = f"the name says {concept.description}, but {fault}", concept.key
     answers = None
     if column_type.kind in {ColumnKind.CATEGORY, ColumnKind.CODE} and values.distinct <= _MOST_ANSWERS:
         answers = interpret_answers(dict(zip(values.to_list(), values.counts.tolist(), strict=True)))
@@ -110,13 +112,17 @@ def describe_unreadable_column(name: str, rows: int) -> ColumnFacts:
 # Whether values can be what the name says.
 
 _MOST_ANSWERS = 200
-_TWO, _SEXES, _ORIGINS, _DAYS = 2, 8, 100, 366
+_TWO, _SEXES, _ORIGINS, _DAYS, _OUTCOMES = 2, 8, 100, 366, 12
+_YES_OR_NO = r"^(?i:y|yes|n|no|t|true|f|false|ja|j|nein|nee|oui|non|s[ií]|sim|n[aã]o|0|1)(\.0)?$"
+_POINTS_OF_TIME_AND_SPACE = {"time", "birth", "postal", "latitude", "longitude"}
+"""What no yes or no answers."""
+
 _CODE_OF_PLACE = "[^ ]{3,}"
 _BEYOND = 0.05
 """Numbers, by their share of the rows, that may lie beyond what a name allows, as slips."""
 
 _BOUNDS = {"age": (0.0, 125.0), "birth": (1800.0, 2200.0), "latitude": (-90.0, 90.0), "longitude": (-180.0, 180.0)}
-_KINDS_OF_THINGS = {"origin", "country", "region", "town", "family", "school", "institution"}
+_KINDS_OF_THINGS = {"origin", "country", "region", "town", "family", "school", "institution", "outcome"}
 """What has names or codes; a measure with decimals is something else."""
 
 
@@ -132,18 +138,32 @@ def find_contradiction(concept: Concept, column_type: "ColumnType", values: Colu
     low, high = (0.0, 0.0) if numbers is None else numbers.within(_BEYOND)
     lowest, highest = _BOUNDS.get(key, (low, high))
     is_year = _BOUNDS["birth"][0] <= low and high <= _BOUNDS["birth"][1]
-    too_many = {"sex": _SEXES, "origin": _ORIGINS if numbers is None else _ORIGINS // 3}.get(key, distinct)
+    origins = _ORIGINS if numbers is None else _ORIGINS // 3
+    too_many = {"sex": _SEXES, "origin": origins, "outcome": _OUTCOMES}.get(key, distinct)
     faults = (
         (key in _KINDS_OF_THINGS and is_broken, "it holds measures with decimals"),
         (key in _KINDS_OF_THINGS and kind is ColumnKind.DATE, "it holds dates"),
         (distinct > too_many, f"it has {distinct:,} different values"),
-        (key == "age" and distinct == _TWO < values.present, "two values tell no ages apart"),
+        (key == "age" and numbers is not None and distinct == _TWO < values.present, "two values tell no ages apart"),
+        (key == "origin" and numbers is None and _are_competitions(values), "its values are of competitions"),
+        (key in _POINTS_OF_TIME_AND_SPACE and values.all_match(_YES_OR_NO), "its values are yes and no"),
         (key == "postal" and (is_broken or not values.any_match(_CODE_OF_PLACE)), "its values are no codes of places"),
         (numbers is not None and not (lowest <= low and high <= highest), "its numbers are not of that kind"),
         (key in {"latitude", "longitude"} and numbers is None, "it holds no numbers"),
         (key == "time" and (is_broken or (high > _DAYS and not is_year)), "its numbers are no dates"),
     )
     return next((fault for applies, fault in faults if applies), "")
+
+
+_COMPETITION = re.compile(
+    r"(?i)\d ?(k|km|m|mi|miles?|meters?|metres?)\b|marathon|triathlon|sprint|relay|\brun\b|\brace\b"
+)
+
+
+def _are_competitions(values: ColumnValues) -> bool:
+    """Tell whether half of the values are distances, or names of what is run: 5k, half marathon."""
+    sample = values.sample
+    return sum(bool(_COMPETITION.search(text)) for text in sample) >= 0.5 * len(sample)
 
 
 # The type of a column.

@@ -14,7 +14,7 @@ from sfumato.page.wording import percent
 from sfumato.policy import Role
 from sfumato.profile.caution import Caution
 from sfumato.profile.column_facts import ColumnFacts, ColumnKind
-from sfumato.profile.vocabulary import Concept, split_name
+from sfumato.profile.vocabulary import Concept, is_common_name, split_name
 
 _SURE_RANK = 2
 """Ranks up to this are of columns that can be nothing but numbers of persons."""
@@ -53,6 +53,7 @@ def guess_roles(columns: tuple[ColumnFacts, ...]) -> dict[str, RoleGuess]:
         guesses[name] = RoleGuess(
             Role.IDENTIFIER, "one more sampling weight, and rows count by one; left out", Caution.CHECK
         )
+    guesses = _mark_once(guesses)
     repeated = [facts for facts in columns if _repeats_persons(facts, guesses[facts.name])]
     if not repeated:
         return guesses
@@ -67,6 +68,25 @@ def guess_roles(columns: tuple[ColumnFacts, ...]) -> dict[str, RoleGuess]:
     return guesses
 
 
+_ALIKE = 5
+"""So many columns may be marked for the same reason; of more, the first one stands for all."""
+
+
+def _mark_once(guesses: dict[str, RoleGuess]) -> dict[str, RoleGuess]:
+    """Mark one of the many sensitive columns that have the same reason, as the questions of a survey have."""
+    by_reason: dict[str, list[str]] = {}
+    for name, guess in guesses.items():
+        if guess.role is Role.SENSITIVE and guess.caution is Caution.CHECK:
+            by_reason.setdefault(guess.reason, []).append(name)
+    marked = dict(guesses)
+    for reason, names in by_reason.items():
+        if len(names) > _ALIKE:
+            marked |= {name: replace(guesses[name], caution=Caution.NOTE) for name in names[1:]}
+            also = f"{reason}; so are {len(names) - 1} further columns, and what is decided of this one is of them"
+            marked[names[0]] = replace(guesses[names[0]], reason=also)
+    return marked
+
+
 def _repeats_persons(facts: ColumnFacts, guess: RoleGuess) -> bool:
     """Tell whether a column names persons in several rows each; few persons only where nothing else can be meant."""
     sure = guess.person <= _SURE_RANK or facts.format is not None
@@ -79,8 +99,8 @@ def guess_role(facts: ColumnFacts) -> RoleGuess:
         return RoleGuess(Role.IDENTIFIER, "its type cannot be published; left out", Caution.NOTE)
     if facts.kind is ColumnKind.EMPTY:
         return RoleGuess(Role.IDENTIFIER, "it has no value; left out")
-    if _counts_rows(facts):
-        return RoleGuess(Role.IDENTIFIER, "it has no name in the table and only counts the rows; left out")
+    if (index := _guess_index(facts)) is not None:
+        return index
     if _is_sampling_weight(facts):
         return RoleGuess(
             Role.WEIGHT, "a sampling weight: how many people of the population a row stands for", Caution.CHECK
@@ -95,6 +115,16 @@ def guess_role(facts: ColumnFacts) -> RoleGuess:
         return RoleGuess(Role.IDENTIFIER, "the values look like names of persons", Caution.NOTE)
     by_values = _guess_by_frequencies(facts) or _guess_by_answers(facts, by_name)
     return by_values or by_name or by_format or _guess_unknown(facts)
+
+
+def _guess_index(facts: ColumnFacts) -> RoleGuess | None:
+    """Guess that a column without a name, or called row names, is an index: each row has its own, be it 1, 1.1, 1.2."""
+    if _counts_rows(facts):
+        return RoleGuess(Role.IDENTIFIER, "it has no name in the table and only counts the rows; left out")
+    is_index = bool(_UNNAMED.fullmatch(facts.name)) or set(split_name(facts.name)) in _ROW_NAMES
+    if is_index and facts.values.distinct == facts.values.rows > 1:
+        return RoleGuess(Role.IDENTIFIER, "names of rows, of which each has its own; left out", Caution.NOTE)
+    return None
 
 
 def _guess_by_name(facts: ColumnFacts) -> RoleGuess | None:
@@ -129,6 +159,8 @@ def _guess_by_concept(facts: ColumnFacts, concept: Concept) -> RoleGuess:
         caution = Caution.NOTE
         if concept.key == "laboratory":
             reason += ": nobody outside knows it, and it tells of health"
+        elif concept.whole:
+            caution = Caution.CHECK
         elif _names_rows(facts):
             caution = Caution.CHECK
             reason += "; nearly every row has its own value, so that whoever knows one finds the row"
@@ -153,7 +185,7 @@ def _guess_by_format(facts: ColumnFacts) -> RoleGuess | None:
 def _guess_by_answers(facts: ColumnFacts, by_name: RoleGuess | None) -> RoleGuess | None:
     """Guess that values such as positive and negative are sensitive, where the name does not say so by itself."""
     answers = facts.answers
-    if answers is None or (by_name is not None and by_name.role is not Role.QUASI):
+    if answers is None or (by_name is not None and (by_name.role is not Role.QUASI or answers.key == "finding")):
         return None
     reason = f"the values are {answers.description}, which nobody may learn of a person"
     if by_name is not None:
@@ -217,18 +249,26 @@ _KEY_WORDS = {
 # fmt: on
 """Names of columns that say nothing but that they number something."""
 
+_ROW_NAMES = ({"rownames"}, {"rowname"}, {"row", "names"}, {"row", "name"})
+
 _PARTS_OF_NAMES = {("first",), ("last",), ("middle",), ("given",), ("mi",)}
 """Names of columns that are whole only beside others: first, last."""
+
+_COMMON_NAMES = 5
+"""So many different frequent names are no chance: a street or a firm may be called after one."""
 
 _TITLED = re.compile(r"\b(Mr|Mrs|Ms|Miss|Master|Mme|Mlle|Herr|Frau|Sra|Srta|Sig|Mevr)\b\.?")
 _FULL_NAME = re.compile(r"[A-ZÀ-Þ][\w'’-]+,?( [A-ZÀ-Þ][\w'’-]*\.?){1,3}")
 
 
 def _holds_names(facts: ColumnFacts) -> bool:
-    """Tell whether the values are first and last names, or have titles: many words in capitals, of many families."""
+    """Tell whether the values are frequent names, have titles, or are words in capitals as of many families."""
     values = facts.values
     if facts.kind is not ColumnKind.CATEGORY or facts.name_meaning.concept is not None:
         return False
+    common = sum(map(is_common_name, values.sample))
+    if common >= _COMMON_NAMES and common > (0.2 if values.distinct >= _MANY_ROWS else 0.5) * len(values.sample):
+        return True
     if values.distinct < _MANY_ROWS or values.distinct**2 < values.present:
         return False
     sample = values.sample
@@ -239,7 +279,7 @@ def _holds_names(facts: ColumnFacts) -> bool:
         return False
     # Counties and departments end in the same words again and again, or begin with them.
     families, first_names = ({words[place] for words in full} for place in (-1, 0))
-    return len(families) > max(10, 0.1 * len(full)) and len(first_names) > max(5, 0.02 * len(full))
+    return len(families) > max(10, 0.05 * len(full)) and len(first_names) > max(5, 0.02 * len(full))
 
 
 def _has_few_words(facts: ColumnFacts, most: int = _FEW) -> bool:
@@ -268,7 +308,7 @@ def _is_key(facts: ColumnFacts) -> bool:
 
 _WEIGHT_NAME = re.compile(
     r"fnl_?wgt|(final|sample|sampling|survey|person|design|base|main)_?(weight|wt|wgt)|[ph]w(t|gt|eight)|(per|hh|asec)wt"
-    r"|wgt|pond|pond[eé]r.*|hochrechnung.*|fexp|factor_?(de_)?expansi[oó]n"
+    r"|wgh?t|(psp|pp|an)we?i?ght|(psp|d|p)wgh?t|pond|pond[eé]r.*|hochrechnung.*|fexp|factor_?(de_)?expansi[oó]n"
 )
 """What sampling weights are called and nothing else is; `weight` alone may be that of a body."""
 

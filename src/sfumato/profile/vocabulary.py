@@ -20,12 +20,16 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_
 _LONG = 6
 """Phrases of so many letters are found inside of longer words."""
 
+_SHORT = 3
+"""Words of so few letters have no plural: gas, bus."""
+
 
 @dataclass(frozen=True)
 class Concept:
     """Something that columns are about: the role they are proposed to have, how to say it, and its phrases, sorted.
 
-    `person` ranks those that name a person well enough to tie rows together, 1 the best; 0 for all others.
+    `person` ranks those that name a person well enough to tie rows together, 1 the best; 0 for all others. With `whole`
+    a phrase has to be the whole name, numbers aside.
     """
 
     key: str
@@ -33,6 +37,27 @@ class Concept:
     description: str
     phrases: tuple[str, ...]
     person: int = 0
+    whole: bool = False
+
+    def find_phrase(self, words: tuple[str, ...]) -> str:
+        """Find the longest phrase in the words of a name, or nothing; a plural says what its singular says.
+
+        >>> CONCEPTS["health"].find_phrase(("used", "drugs", "last", "year"))
+        'drug'
+        >>> CONCEPTS["outcome"].find_phrase(("status", "2")), CONCEPTS["outcome"].find_phrase(("marital", "status"))
+        ('status', '')
+        """
+        if self.whole:
+            bare = " ".join(word for word in words if not word.isdigit())
+            return bare if bare in self.phrases else ""
+        singular = (word[:-1] if len(word) > _SHORT and word.endswith("s") else word for word in words)
+        text, compact = f" {' '.join(words)} | {' '.join(singular)} ", "".join(words)
+        found = (
+            phrase
+            for phrase in self.phrases
+            if f" {phrase} " in text or (len(short := phrase.replace(" ", "")) >= _LONG and short in compact)
+        )
+        return max(found, key=len, default="")
 
 
 @dataclass(frozen=True)
@@ -89,20 +114,25 @@ def split_name(name: str) -> tuple[str, ...]:
 
 def _find_concept(words: tuple[str, ...]) -> Concept | None:
     """Find the first concept with a phrase in the name, unless the phrase is part of another's: estado civil."""
-    text, compact = f" {' '.join(words)} ", "".join(words)
-    matches: list[tuple[Concept, str]] = []
-    for concept in _VOCABULARY.concepts:
-        phrases = (
-            phrase
-            for phrase in concept.phrases
-            if f" {phrase} " in text or (len(short := phrase.replace(" ", "")) >= _LONG and short in compact)
-        )
-        if longest := max(phrases, key=len, default=""):
-            matches.append((concept, longest))
+    found = ((concept, concept.find_phrase(words)) for concept in _VOCABULARY.concepts)
+    matches = [(concept, phrase) for concept, phrase in found if phrase]
     for concept, phrase in matches:
         if not any(phrase != other and f" {phrase} " in f" {other} " for _, other in matches):
             return concept
     return None
+
+
+_WORDS_OF_A_NAME = 4
+
+
+def is_common_name(text: str) -> bool:
+    """Tell whether a value is a frequent first or last name, or has one beside a few other words.
+
+    >>> [is_common_name(text) for text in ("miguel hernandez", "SMITH", "Okafor, Anna M.", "grand theft", "Bern")]
+    [True, True, True, False, False]
+    """
+    words = split_name(text[:_LONGEST_ANSWER].title() if text.isupper() else text[:_LONGEST_ANSWER])
+    return len(words) <= _WORDS_OF_A_NAME and not _VOCABULARY.names.isdisjoint(words)
 
 
 _ANSWERS_AT_LEAST, _LONGEST_ANSWER = 2, 60
@@ -143,13 +173,14 @@ _ROLES = {"identifier", "quasi", "sensitive"}
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words for people, words for numbers, the concepts in the order in which they are tried, and answers."""
+    """Words for people and numbers, the concepts in the order in which they are tried, answers, and people's names."""
 
     people: frozenset[str]
     numbers: frozenset[str]
     concepts: tuple[Concept, ...]
     neutral: frozenset[str] = frozenset()
     answers: tuple[AnswerWords, ...] = ()
+    names: frozenset[str] = frozenset()
 
 
 def load_vocabulary(text: str) -> Vocabulary:
@@ -167,17 +198,20 @@ def load_vocabulary(text: str) -> Vocabulary:
     people, numbers = (_read_phrases(part, document.pop(part)) for part in ("people", "numbers"))
     neutral = _read_phrases("neutral", document.pop("neutral")) if "neutral" in document else ()
     answers = tuple(_read_answer(table) for table in document.pop("answer", ()))
+    names = [_read_phrases(part, document.pop(part)) for part in ("first_names", "last_names") if part in document]
     if document:
         raise ValueError(f"vocabulary: {next(iter(document))} is no part of it")
-    return Vocabulary(frozenset(people), frozenset(numbers), concepts, frozenset(neutral), answers)
+    return Vocabulary(
+        frozenset(people), frozenset(numbers), concepts, frozenset(neutral), answers, frozenset().union(*names)
+    )
 
 
 def _read_concept(table: dict[str, Any]) -> Concept:
     key, role, description = (table.pop(name, "") for name in ("key", "role", "description"))
-    person = table.pop("person", 0)
-    if role not in _ROLES or not key or not description or not isinstance(person, int):
+    person, whole = table.pop("person", 0), table.pop("whole", False)
+    if role not in _ROLES or not key or not description or not isinstance(person, int) or not isinstance(whole, bool):
         raise ValueError(f"vocabulary: the concept {key!r} needs a key, a role of {sorted(_ROLES)} and a description")
-    return Concept(key, Role(role), description, _read_phrases(key, table), person)
+    return Concept(key, Role(role), description, _read_phrases(key, table), person, whole)
 
 
 def _read_answer(table: dict[str, Any]) -> AnswerWords:

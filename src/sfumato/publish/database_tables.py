@@ -191,6 +191,15 @@ def _explained(target: DatabaseTarget, errors: tuple[type[Exception], ...]) -> I
             raise MemoryError from None
         text = str(error).lower()
         reasons = {
+            "what has the name is a view, and no table; choose another name": (
+                "is not a table",
+                "is of type view",
+                "use drop view",
+            ),
+            "other things of the database, such as a view, rest on the table to be replaced; choose another name": (
+                "depend on it",
+                "dependency",
+            ),
             "a name of a table or a column is not one to it": ("duplicate column", "already exists", "syntax error"),
             "you have no permission there": ("permission", "readonly", "read-only", "privilege", "unable to open"),
             "another program has it open": ("locked", "lock on file", "busy"),

@@ -9,7 +9,7 @@ each label the share of its values that meet the condition. Only columns that ar
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.queries.model_error import cells_sql, model_sums_sql
+from sfumato.queries.model_error import cells_sql, cuts_sql, model_sums_sql
 from sfumato.queries.query_plan import (
     LABELS,
     Measures,
@@ -78,7 +78,9 @@ def plan_expected_one_table(
     if lookups:
         parts = [lookup.part for lookup in lookups]
         tables["cells"] = cells_sql([*by, *codes], list(shares), parts, measures, columns)
-        figures, rows = model_sums_sql(measures, parts, columns), "cells"
+        cut = {columns[place].code: f"p_{lookup.name}" for lookup in lookups for place in lookup.part.pieces}
+        tables["cuts"] = cuts_sql(by, cut, list(shares), parts, measures)
+        figures, rows = model_sums_sql(measures, parts, columns), "cuts"
     last = select(by, figures, rows) + group_by(by) + order_by(by)
     return QueryPlan(statement(tables, last), model=LABELS if lookups else "", work=counts)
 

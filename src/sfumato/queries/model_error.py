@@ -46,7 +46,7 @@ TIE = 0.3
 
 # One table. Lines have the columns w (rows), p (the share of values that meets all conditions), the shares of parts,
 # and m{k} and q{k}_{m}, the means of measures and of their products, 0 where the conditions are not met. Lines of equal
-# labels and shares form a cell.
+# labels and shares form a cell, and cells that are cut at the same labels form a cut.
 
 
 def cells_sql(
@@ -72,6 +72,27 @@ def cells_sql(
     return select(by, sums, "lines") + group_by(by)
 
 
+def cuts_sql(
+    groups: Sequence[str], cut: Mapping[str, str], shares: Sequence[str], parts: Sequence[QueryPart], measures: Measures
+) -> str:
+    """Write the table of cuts: cells whose rows err together, since the conditions cut them at the same labels.
+
+    `cut` has for each code of a label the share of its values that meets the conditions. Where that is all of them,
+    nothing is cut, and the label is of no account: a condition that all rows meet, and a column that is only summed,
+    change nothing of the error of a count. z{k}_{m} is the sum of w p u{k}_{m}, which is about single cells, and f that
+    of w p where a measure is a label.
+    """
+    labels = sorted({k for part in parts for k in part.measures})
+    varies = " OR ".join(f"u{k}_{k} > 1e-9 * abs(y{k}_{k})" for k in labels) or "false"
+    every, kinds = range(len(measures.items)), "vyu"
+    sums = {"s": "any_value(s)", "w": "sum(w)", "f": f"sum(CASE WHEN {varies} THEN w * p ELSE 0 END)"}
+    sums |= {f"{kind}{k}": f"sum({kind}{k})" for kind in "ex" for k in every}
+    sums |= {f"{kind}{k}_{m}": f"sum({kind}{k}_{m})" for kind in kinds for k, m in measures.pairs}
+    sums |= {f"z{k}_{m}": f"sum(w * p * u{k}_{m})" for k, m in measures.pairs}
+    by = [*groups, *(f"CASE WHEN {share} < 1 THEN {code} END" for code, share in cut.items()), "p", *shares]
+    return select(by, sums, "cells") + group_by([str(place + 1) for place in range(len(by))])
+
+
 def deviation_sql(shares: Sequence[str], parts: Sequence[QueryPart], columns: Sequence[QueryColumn]) -> str:
     """Write the deviation of the share of a cell's rows that meet the conditions, given the shares of its parts.
 
@@ -84,7 +105,10 @@ def deviation_sql(shares: Sequence[str], parts: Sequence[QueryPart], columns: Se
     """
     uneven = [_unevenness(part.pieces, columns) for part in parts]
     together = product(*(f"pow({share}, -{one:g})" for share, one in zip(shares, uneven, strict=True)))
-    above = f"least(p / 2, (1 - p) * sqrt(pow(1 - p, -{max(uneven):g}) - 1))"
+    # of the parts that the conditions cut, the most uneven one
+    cut = [f"CASE WHEN {share} < 1 THEN {one:g} ELSE 0 END" for share, one in zip(shares, uneven, strict=True)]
+    most = f"{uneven[0]:g}" if len(parts) == 1 else f"greatest({', '.join(cut)})"
+    above = f"least(p / 2, (1 - p) * sqrt(pow(1 - p, -{most}) - 1))"
     below = f"least((1 - p) / 2, p * sqrt({together} - 1))"
     return f"CASE WHEN p >= 1 THEN 0 WHEN p > 0.5 THEN {above} ELSE {below} END"
 
@@ -94,7 +118,7 @@ def _unevenness(places: Sequence[int], columns: Sequence[QueryColumn]) -> float:
 
 
 def model_sums_sql(measures: Measures, parts: Sequence[QueryPart], columns: Sequence[QueryColumn]) -> dict[str, str]:
-    """Write expected sums, their covariances, and the sums over cells that `ModelSums` is made of, in its order.
+    """Write expected sums, their covariances, and the sums over cuts that `ModelSums` is made of, in its order.
 
     Where a measure is a label, the variance of its values, of those that meet the conditions, is part of it.
     """
@@ -103,25 +127,24 @@ def model_sums_sql(measures: Measures, parts: Sequence[QueryPart], columns: Sequ
     sums["a"] = "sum(w * s)"
     sums |= {f"b{k}": f"sum(s * x{k})" for k in every}
     labels = {k: list(part.pieces) for part in parts for k in part.measures}
-    varies = " OR ".join(f"u{k}_{k} > 1e-9 * abs(y{k}_{k})" for k in labels) or "false"
-    sums["f"] = f"sum(CASE WHEN {varies} THEN w * p ELSE 0 END)"
+    sums["f"] = "sum(f)"
     for k, m in measures.pairs:
         uneven = max((_unevenness(labels[each], columns) for each in (k, m) if each in labels), default=0.0)
         own = f"s * s * ({1 - APART:g} * x{k} * x{m} + {APART:g} * w * y{k}_{m})"
-        within = f"{2**uneven - 1:.6g} * u{k}_{m}"
+        within = f"{2**uneven - 1:.6g}"
         sums[f"d{k}_{m}"] = f"sum(s * y{k}_{m})"
-        sums[f"g{k}_{m}"] = f"sum({within})" if uneven else "0"
-        sums[f"i{k}_{m}"] = f"sum({own}{f' + w * p * {within}' if uneven else ''})"
+        sums[f"g{k}_{m}"] = f"sum({within} * u{k}_{m})" if uneven else "0"
+        sums[f"i{k}_{m}"] = f"sum({own}{f' + {within} * z{k}_{m}' if uneven else ''})"
     return sums
 
 
 @dataclass(frozen=True)
 class ModelSums:
-    """Sums over the cells of a group, see `model_sums_sql`: of deviations, and of measures weighed by them.
+    """Sums over the cuts of a group, see `model_sums_sql`: of deviations, and of measures weighed by them.
 
     With w rows, deviation s and a measure of x on average: `together` is the sum of w s, `first` that of w s x for each
     measure. For each pair of measures, `second` is the sum of w s x y, `labels` that of the variance of means of labels
-    times the rows that have some, and `apart` the covariance if cells erred independently of each other.
+    times the rows that have some, and `apart` the covariance if cuts erred independently of each other.
     """
 
     together: float

@@ -11,8 +11,12 @@ import pyarrow.compute as pc
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.labels.covered_values import CoveredValues
 
-LEAST, MOST = 0.3, 2.0
-"""The least and the most unevenness that is believed of a column."""
+LEAST, MOST = 0.35, 2.0
+"""The least and the most unevenness that is believed of a column.
+
+With the least, two deviations of a label of two values reach the case that nobody has one of them, as at the end of a
+domain that is declared wider than the values are.
+"""
 USUAL_NUMBERS, USUAL_TEXTS = 0.8, 2.0
 """The unevenness where a release does not show any, of numbers and of texts."""
 _BINS, _FEWEST = 256, 50

@@ -133,17 +133,29 @@ def minimal(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return mask & ~below
 
 
+_READABLE = 10**15
+"""From here on a number of generalizations is told by its power of ten."""
+
+
 def check_size(heights: Sequence[int]) -> None:
     """Refuse a lattice that nobody could wait for, by the heights of its hierarchies.
 
     >>> check_size([9] * 8)
     Traceback (most recent call last):
     sfumato.errors.InputError: 8 quasi-identifiers with these hierarchies have 100,000,000 full-domain generalizations,
-    more than the 20,000,000 that are searched; use hierarchies with fewer levels or fewer quasi-identifiers
+    more than the 20,000,000 that are searched; use hierarchies with fewer levels or fewer quasi-identifiers, or a local
+    algorithm such as auto
+    >>> check_size([9] * 600)
+    Traceback (most recent call last):
+    sfumato.errors.InputError: 600 quasi-identifiers with these hierarchies have about 10^600 full-domain
+    generalizations, more than the 20,000,000 that are searched; use hierarchies with fewer levels or fewer
+    quasi-identifiers, or a local algorithm such as auto
     """
     nodes = math.prod(height + 1 for height in heights)
     if nodes > LARGEST:
+        count = f"{nodes:,}" if nodes < _READABLE else f"about 10^{round(math.log10(nodes))}"
         raise InputError(
-            f"{len(heights)} quasi-identifiers with these hierarchies have {nodes:,} full-domain generalizations, "
-            f"more than the {LARGEST:,} that are searched; use hierarchies with fewer levels or fewer quasi-identifiers"
+            f"{len(heights)} quasi-identifiers with these hierarchies have {count} full-domain generalizations, more "
+            f"than the {LARGEST:,} that are searched; use hierarchies with fewer levels or fewer quasi-identifiers, or "
+            "a local algorithm such as auto"
         )

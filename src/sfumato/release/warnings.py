@@ -238,13 +238,15 @@ def _further_rows(publication: Publication) -> Iterator[str]:
     measured = "of somebody who is in both, sfumato attack intersect measures what the tables tell together"
     if extension.same_people is None:
         yield f"the rows are taken to be about other people than {several}, and that could not be checked: {measured}"
-    for name, rows in (extension.same_people or {}).items():
-        if rows:
-            yield (
-                f"{rows:,} of {publication.input_rows:,} rows have a value of '{name}' that stands in a table before, "
-                f"and the rows are taken to be about other people than {several}: {measured}; leave those rows out, or "
-                "publish them by sfumato anonymize with a ledger"
-            )
+    repeated = {name: rows for name, rows in (extension.same_people or {}).items() if rows}
+    if repeated:
+        most = max(repeated, key=repeated.__getitem__)
+        others = "".join(f", {rows:,} of {quote(name)}" for name, rows in repeated.items() if name != most)
+        yield (
+            f"{repeated[most]:,} of {publication.input_rows:,} rows have a value of {quote(most)}{others} that stands "
+            f"in a table before, and the rows are taken to be about other people than {several}: {measured}; leave "
+            "those rows out, or publish them by sfumato anonymize with a ledger"
+        )
     if extension.promise == "together" and extension.failing_alone:
         yield (
             f"{extension.failing_alone:,} of {publication.rows:,} rows are in classes that keep the promise together "

@@ -27,6 +27,7 @@ from sfumato.table.sql_text import quote_identifier, write_from, write_select
 
 _AS_THEY_ARE = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_date, pa.types.is_timestamp)
 """Types that come as themselves; of all others (amounts, keys, words of a list) PostgreSQL writes the text."""
+_MONEY = b"money"
 
 
 def postgresql_schema(url: DatabaseUrl, source: DataSource) -> Any:
@@ -67,10 +68,11 @@ def _postgresql_schema(cursor: Any, inner: str) -> Any:
     cursor.execute(write_select(inner, first=0))
     found = cursor.fetch_arrow_table().schema
 
-    def settle(kind: Any) -> Any:
-        return kind if any(test(kind) for test in _AS_THEY_ARE) else pa.string()
+    def settle(field: Any) -> Any:
+        is_money = _MONEY in (field.metadata or {}).values()  # the driver gives cents, as if they were the amount
+        return field.type if any(test(field.type) for test in _AS_THEY_ARE) and not is_money else pa.string()
 
-    return pa.schema([(field.name, settle(field.type)) for field in found])
+    return pa.schema([(field.name, settle(field)) for field in found])
 
 
 @contextmanager

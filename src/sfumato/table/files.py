@@ -33,6 +33,7 @@ from sfumato.table.table import (
     TableFile,
     arrow_file,
     cast_text_views,
+    check_calendar,
     check_columns,
     check_rows,
     check_types,
@@ -60,6 +61,7 @@ def read_table(place: TablePlace, policy: Policy) -> Table:
     except _DAMAGED as error:
         raise _unreadable(place, kind, error) from None
     check_rows(arrow)
+    check_calendar(arrow)
     warnings = header_warnings(schema, place.name, [column.name for column in policy.identifiers])
     if not kind.is_typed:
         check_types(arrow.schema, columns)
@@ -385,11 +387,22 @@ def _rows_per_value(
             columns.validate(full=True)  # a damaged file may hold text that is none
             for name, cells in zip(chosen, columns.columns, strict=True):
                 with suppress(pa.ArrowException):  # values that cannot be compared, such as lists
-                    different = cells.drop_null().unique()
-                    rows, values = len(cells) - cells.null_count, len(different)
-                    if rows > values and values**2 >= rows and not _repeat_by_chance(different):
+                    rows, values = len(cells) - cells.null_count, len(cells.drop_null().unique())
+                    if rows > values and may_name_persons(cells):
                         ratios[name] = rows / values
     return ratios
+
+
+def may_name_persons(cells: pa.ChunkedArray) -> bool:
+    """Tell whether a column that is not published looks as if its values named persons, and not what many share.
+
+    >>> [may_name_persons(pa.chunked_array([cells])) for cells in (["1", "1", "2"], ["f", "m"] * 5, ["1970-01-31"])]
+    [True, False, False]
+    """
+    if pa.types.is_dictionary(cells.type):
+        cells = cells.cast(cells.type.value_type)
+    different = cells.drop_null().unique()
+    return len(different) ** 2 >= len(cells) - cells.null_count and not _repeat_by_chance(different)
 
 
 _DATE_OR_DECIMAL = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([ T]\d.*)?|[-+]?\d+[.,]\d+", re.ASCII)

@@ -10,7 +10,15 @@ import pyarrow as pa
 
 from sfumato.errors import DataError, quote
 from sfumato.policy import Policy
-from sfumato.table.table import Table, cast_text_views, check_columns, check_rows, check_types, columns_to_read
+from sfumato.table.table import (
+    Table,
+    cast_text_views,
+    check_calendar,
+    check_columns,
+    check_rows,
+    check_types,
+    columns_to_read,
+)
 
 _KINDS = {
     ("pandas", "DataFrame"): "pandas",
@@ -39,6 +47,7 @@ def from_frame(frame: Any, policy: Policy) -> Table:
     arrow = frame_to_arrow(frame, kind, columns)
     check_rows(arrow)
     check_types(arrow.schema, columns)
+    check_calendar(arrow)
     return Table(cast_text_views(arrow), kind=kind, native=frame)
 
 
@@ -110,6 +119,21 @@ _TO_ARROW: dict[str, Callable[[Any, list[str]], Any]] = {
     "polars": _polars_to_arrow,
     "duckdb": _duckdb_to_arrow,
 }
+
+
+def frame_of_kind(arrow: Any, kind: str) -> Any:
+    """Give an Arrow table as a frame of a kind that `frame_kind` names."""
+    if kind == "pandas":
+        return arrow.to_pandas()
+    if kind == "polars":
+        import polars as pl  # noqa: PLC0415 - only for those who have it
+
+        return pl.from_arrow(arrow)
+    if kind == "duckdb":
+        import duckdb  # noqa: PLC0415 - only for those who handed in a relation
+
+        return duckdb.from_arrow(arrow)
+    return arrow
 
 
 def restore_frame(table: Table, published: Any, recoded: frozenset[str]) -> Any:

@@ -38,9 +38,21 @@ def _find_parquet_files(folder: Path) -> list[Path]:
     except OSError:
         raise DataError(f"{name} may not be read; ask for permission to read it") from None
     files = [path for path in inside if path.suffix.lower() in _PARQUET and not path.is_dir()]
+    folders = [path.name for path in inside if path.is_dir()]
+    told = [folder for folder in folders if "=" in folder]
+    if told:
+        raise DataError(
+            f"{name} is divided into folders whose names hold a column ({listing(told, most=1)}), which its files do "
+            "not have; write it as one Parquet file, so that the column gets a role, or name the files without it by "
+            f"{name}/**/*.parquet"
+        )
+    if not files and folders:
+        raise DataError(
+            f"{name} has folders alone ({listing(folders, most=3)}); name the files in them by a pattern, such as "
+            f"{name}/**/*.parquet"
+        )
     if not files:
         raise DataError(f"{name} is a folder without Parquet files; name a file, or a pattern such as {name}/*.csv")
-    folders = [path.name for path in inside if path.is_dir()]
     if folders:
         raise DataError(
             f"{name} has folders beside its files ({listing(folders, most=3)}), which may hold rows of it as well; "

@@ -3,12 +3,14 @@
 import os
 from collections import Counter
 from dataclasses import dataclass
+from datetime import date
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.core.arrow import arrow_numbers
 from sfumato.core.regular_file import open_regular_file
@@ -156,6 +158,34 @@ def _has_known_zone(kind: Any) -> bool:
     except (pa.ArrowInvalid, UnicodeDecodeError):
         return False
     return True
+
+
+_PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def check_calendar(table: Any) -> None:
+    """Refuse dates and times beyond the years 1 to 9999, which nobody can write, such as a database's infinity.
+
+    >>> check_calendar(pa.table({"until": pa.array([2**31 - 1], pa.int32()).cast(pa.date32())}))
+    Traceback (most recent call last):
+    sfumato.errors.DataError: column 'until' holds dates beyond the years 1 to 9999, such as the infinity of a database;
+    make them missing (in SQL, nullif)
+    """
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        if not pa.types.is_date(kind) and not pa.types.is_timestamp(kind):
+            continue
+        per_day = _PER_DAY["ms"] if pa.types.is_date64(kind) else 1 if pa.types.is_date(kind) else _PER_DAY[kind.unit]
+        ends = pc.min_max(column.cast(pa.int32()) if pa.types.is_date32(kind) else column.cast(pa.int64())).as_py()
+        if ends["min"] is None:
+            continue
+        first, last = ((day.toordinal() - _EPOCH) for day in (date.min, date.max))
+        if ends["min"] < first * per_day or ends["max"] >= (last + 1) * per_day:
+            raise DataError(
+                f"column {quote(name)} holds dates beyond the years 1 to 9999, such as the infinity of a database; "
+                "make them missing (in SQL, nullif)"
+            )
 
 
 def check_rows(table: Any) -> None:

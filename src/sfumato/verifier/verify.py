@@ -6,6 +6,7 @@ state what the policy in the audit asked for.
 """
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -75,6 +76,11 @@ def verify(
     know them. Raises `NotVerified` where a file is missing, cannot be read or is not signed by that key, and
     `InputError` where a requirement cannot be checked with what is at hand.
     """
+    if not isinstance(folder, str | os.PathLike):
+        raise InputError(
+            f"a {type(folder).__name__} has no files to be checked; name the folder of a release, which save wrote "
+            "(a release in memory was verified when it was made)"
+        )
     key = None if signed_by is None else TrustedKey.read(Path(signed_by))
     public = public_folder(Path(folder))
     content, manifest = _read_manifest(public, key)

@@ -65,10 +65,29 @@ def recode_locally(
     """Recode by a local algorithm, or return nothing where the requirements cannot be met.
 
     With ``auto``, the cheapest result of several algorithms is taken, and there is patience to improve a large table.
+    Where columns have ranges or sets and no cut is possible, as where everybody who died did so before everybody who
+    lived was last seen, these columns are tried as the value or nothing: others may then keep their detail.
     """
     problem = choose_start(pose_problem(encoded, policy))
-    if problem is None:
+    best = None if problem is None else _find_best(problem, policy, name, progress)
+    if problem is None or best is None:
         return None
+    uncut = best.partition.groups == 1 and not all(isinstance(axis, TreeAxis) for axis in problem.axes)
+    if name == "auto" and uncut:
+        by_levels = replace(policy, search=replace(policy.search, name=_BY_LEVELS))
+        second = choose_start(pose_problem(encoded, by_levels))
+        other = None if second is None else _find_best(second, by_levels, _BY_LEVELS, progress)
+        if second is not None and other is not None and second.cost(other.partition) < problem.cost(best.partition):
+            problem, best = second, other
+    return replace(apply_partition(problem, best.partition, best.algorithm), improved=best.improved)
+
+
+_BY_LEVELS = "top-down"
+"""What works on levels, and takes ranges and sets for the value or nothing."""
+
+
+def _find_best(problem: Problem, policy: Policy, name: str, progress: Progress | None) -> _Result | None:
+    """Find the cheapest classes by an algorithm, or by several; none where persons cannot be linked as required."""
 
     def cheapest(results: list[_Result]) -> _Result:
         """Choose the first of the cheapest; a single one need not be priced."""
@@ -90,7 +109,7 @@ def recode_locally(
         if not linked:
             return None
         best = cheapest(linked)
-    return replace(apply_partition(problem, best.partition, best.algorithm), improved=best.improved)
+    return best
 
 
 def auto_candidates(problem: Problem) -> tuple[str, ...]:
