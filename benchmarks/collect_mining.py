@@ -187,7 +187,7 @@ def page(run: Mapping[str, Any]) -> str:
         ),
         f"![accuracy of the trees](figures/{NAME}.svg)",
     ]
-    verdicts = []
+    verdicts: list[list[str]] = []
     for paper, functions in PAPERS.items():
         lines = []
         for kind in KINDS:
