@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -179,10 +180,15 @@ def test_progress_says_what_is_left(job: Job, tmp_path: Path, algorithm: str) ->
     assert re.fullmatch(r"warning: no requirement looks at the sensitive column 'illness'.*\n", quiet.stderr)
     master, terminal = pty.openpty()
     command.remove("--json")
-    with subprocess.Popen([*command, "b"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=terminal) as process:
+    # read while it writes: a terminal takes a few kilobytes, and a slow machine draws the bar more often than that
+    with (
+        ThreadPoolExecutor(1) as reader,
+        subprocess.Popen([*command, "b"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=terminal) as process,
+    ):
         os.close(terminal)
+        everything = reader.submit(_everything, master)
         process.communicate()
-    shown = _everything(master)
+        shown = everything.result()
     unit = "rows" if algorithm in LOCAL else "generalizations"
     assert re.search(rf"\d+ of \d+ {unit}, \d+ left", shown)
 
