@@ -181,7 +181,7 @@ def test_no_progress_bar_in_a_pipe_and_one_on_a_terminal(policy: Path, tmp_path:
     done = subprocess.run([*command, "a"], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stderr == ""
     master, terminal = pty.openpty()
-    with subprocess.Popen([*command, "b"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=terminal) as process:
+    with subprocess.Popen([*command, "b"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=terminal):
         os.close(terminal)
         shown = b""
         with contextlib.suppress(OSError):  # a terminal whose other end is closed
