@@ -3,6 +3,7 @@
 The paths that commands take are found by walking the application, so that a new option has to be tried here as well.
 """
 
+import json
 import os
 import shutil
 import socket
@@ -150,6 +151,20 @@ PATHS: dict[str, dict[str, list[str]]] = {
     },
     "ledger list": {"folder": ["ledger"]},
     "ledger check": {"folder": ["ledger"]},
+    "collect perturb": {
+        "data": ["table.csv"],
+        "noise": ["--noise", "noise.json"],
+        "out": ["--out", "new.csv"],
+    },
+    "collect reconstruct": {"file": ["table.csv"], "noise": ["--noise", "noise.json"], "": ["--column", "sex"]},
+    "collect plan": {
+        "noise": ["--noise", "noise.json"],
+        "reports": ["--reports", "numbers.csv"],
+        "prior": ["--prior", "prior.json"],
+        "out": ["--out", "new.json"],
+        "": ["--column", "vote", "--values", "a,b", "--epsilon", "1"],
+    },
+    "collect serve": {"form": ["form.toml"], "store": ["--store", "new.duckdb"], "": ["--port", "0"]},
     "schema": {},
 }
 """For each command the paths it takes, as a call gives them that works, and what else such a call needs."""
@@ -163,6 +178,7 @@ TOGETHER: dict[str, dict[str, tuple[str, ...]]] = {
         "policy": ("folder", "previous", "signed_by"),
         "signed_by": ("folder", "policy", "previous"),
     },
+    "collect plan": {"noise": (), "reports": ("noise",), "prior": ("noise",), "out": ("",)},
     "compare": {
         "done": ("policy", "write"),
         "write": ("policy", "done"),
@@ -173,7 +189,7 @@ TOGETHER: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """Which other parts a call has beside a path, where that is not all of them."""
 
-WRITTEN = {"out", "write", "plot", "init folder"}
+WRITTEN = {"out", "write", "plot", "init folder", "store"}
 """What is written: there, nothing and an empty folder may be what is asked for."""
 
 
@@ -225,6 +241,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Ledger.create(folder / "ledger")
     comparison = compare(folder / "policy.toml", algorithms=["optimal"])
     save_comparison(comparison, folder / "comparison", folder / "policy.toml", None)
+    answers = {"kind": "response", "values": ["f", "m"], "keep": 0.5}
+    columns = {"zip": {"kind": "plain"}, "sex": answers, "illness": {"kind": "plain"}}
+    (folder / "noise.json").write_text(json.dumps({"format": "sfumato-noise/1", "columns": columns}))
+    question = (
+        'title = "t"\n[[question]]\nname = "sex"\ntext = "?"\nkind = "response"\nvalues = ["f", "m"]\nkeep = 0.5\n'
+    )
+    (folder / "form.toml").write_text(question)
     (folder / "adult" / "hierarchies").mkdir(parents=True)
     shutil.copy(folder / "table.csv", folder / "adult" / "adult.csv")
     return folder

@@ -148,5 +148,7 @@ def test_metadata(wheel: Path) -> None:
     fields = distribution_of(wheel)
     assert fields["License-Expression"] == ["Apache-2.0"]
     assert fields["Requires-Python"] == [">=3.11"]
-    assert set(fields["Provides-Extra"]) == {"all", "databases", "excel", "pandas", "papers", "polars", "stats"}
+    assert set(fields["Provides-Extra"]) == {
+        *("all", "app", "databases", "excel", "learn", "pandas", "papers", "polars", "stats")
+    }
     assert {line.split(",")[0] for line in fields["Project-URL"]} >= {"Homepage", "Source", "Changelog"}

@@ -28,7 +28,7 @@ def _commands(context: typer.Context) -> None:
 def perturb(
     data: Annotated[str, typer.Argument(help="The table, or - for CSV on standard input.", metavar="DATA")],
     noise: _Noise,
-    out: Annotated[str, typer.Option("--out", help="The CSV file to write, or - for standard output.")],
+    out: Annotated[Path, typer.Option("--out", help="The CSV file to write, or - for standard output.")],
     separator: Annotated[str | None, typer.Option(help="Between cells; found by itself if left out.")] = None,
     seed: Annotated[
         int | None, typer.Option(help="For tests: the same noise each time, which protects nobody.")
@@ -42,22 +42,22 @@ def perturb(
     from sfumato.collect.perturbation import perturb_stream
 
     known = Noise.load(noise)
-    if out == "-" and as_json:
+    if str(out) == "-" and as_json:
         raise InputError(
             "standard output cannot hold both the rows and JSON; name a file for --out, or leave --json out"
         )
-    if out != "-":
+    if str(out) != "-":
         from sfumato.collect.perturbation import check_target
 
-        check_target(Path(out), force=force)
+        check_target(out, force=force)
     if seed is not None:
         warn(
             "with a seed the noise can be taken away again by anybody who knows it; leave it out where answers are real"
         )
     rows = perturb_stream(data, known, out, seed=seed, separator=separator)
     if as_json:
-        print_json({"rows": rows, "out": out})
-    elif out != "-":
+        print_json({"rows": rows, "out": str(out)})
+    elif str(out) != "-":
         console_of().print(f"{rows:,} rows perturbed into {out}", soft_wrap=True)
 
 

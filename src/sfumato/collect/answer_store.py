@@ -20,6 +20,7 @@ import pyarrow as pa
 from sfumato.collect.additive_noise import AdditiveNoise
 from sfumato.collect.noise import Noise
 from sfumato.collect.submission import Submission
+from sfumato.core.regular_file import open_regular_file
 from sfumato.errors import InputError, OutputError, shorten
 from sfumato.table.table import cast_text_views
 
@@ -109,6 +110,8 @@ class AnswerStore:
             raise OutputError(f"{name} is a folder; name a file to keep the answers in")
         if not self._path.parent.is_dir():
             raise OutputError(f"{name} cannot be made, since its folder does not exist; make that first")
+        if self._path.exists():
+            open_regular_file(self._path).close()  # DuckDB would wait for whoever writes into a pipe
         try:
             return duckdb.connect(str(self._path.absolute()), config=dict(_OPTIONS))
         except duckdb.Error as error:

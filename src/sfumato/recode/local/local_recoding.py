@@ -1,6 +1,6 @@
 """Local recoding: choose the start, partition, settle, improve, link persons, and label every row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -73,7 +73,9 @@ def recode_locally(
     if problem is None or best is None:
         return None
     uncut = best.partition.groups == 1 and not all(isinstance(axis, TreeAxis) for axis in problem.axes)
-    if name == "auto" and uncut:
+    publish = policy.document.get("publish")
+    asked = isinstance(publish, Mapping) and "ranges" in publish  # who says how ranges are published wants ranges
+    if name == "auto" and uncut and not asked:
         by_levels = replace(policy, search=replace(policy.search, name=_BY_LEVELS))
         second = choose_start(pose_problem(encoded, by_levels))
         other = None if second is None else _find_best(second, by_levels, _BY_LEVELS, progress)
