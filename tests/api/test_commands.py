@@ -105,7 +105,8 @@ def test_verify_takes_a_folder(release: sf.Release) -> None:
 def test_query_answers_from_a_release_in_memory(release: sf.Release, tmp_path: Path) -> None:
     """What a release in memory answers is what its folder answers; a frame is no release."""
     text = "select count(*), avg(nights) where age >= 40 group by sex"
-    assert sf.query(release, text) == sf.query(release.save(tmp_path / "release"), text)
+    # as printed: DuckDB adds numbers up in any order, which the last digit shows
+    assert str(sf.query(release, text)) == str(sf.query(release.save(tmp_path / "release"), text))
     with pytest.raises(sf.InputError, match="not from a DataFrame"):
         sf.query(pd.DataFrame({"age": [1]}), text)
 

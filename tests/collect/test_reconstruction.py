@@ -249,6 +249,7 @@ def test_intervals_cover() -> None:
     assert min(covered) >= 0.7
 
 
+@pytest.mark.slow
 def test_the_same_reports_give_the_same_shares() -> None:
     """Steps and intervals are drawn by fixed seeds, and the order of the rows does not matter."""
     noise = noise_of(x=GAUSSIAN)

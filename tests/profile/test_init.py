@@ -26,6 +26,7 @@ def made(runs: Runs, path: Path, *options: str) -> tuple[Any, dict[str, Any]]:
     return outcome, json.loads(release.out)
 
 
+@pytest.mark.slow
 def test_the_ugly_file_runs_as_it_is(runs: Runs, ugly: Path, tmp_path: Path) -> None:
     """From a file with everything in it to a verified release, without a word in between."""
     outcome, summary = made(runs, ugly)

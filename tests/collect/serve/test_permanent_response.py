@@ -19,6 +19,7 @@ from sfumato.errors import DataError, InputError
 NOISE = GaussianNoise(20.0, (0.0, 100.0))
 
 
+@pytest.mark.slow
 def test_a_thousand_repeats_learn_nothing_more(tmp_path: Path) -> None:
     """Drawn anew, the mean of a thousand reports gives an answer away; remembered, it is as far off as one report."""
     anew = np.array([perturb_answer("age", NOISE, 34) for _ in range(1000)])
