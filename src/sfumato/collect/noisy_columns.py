@@ -34,6 +34,7 @@ PREDICT_FROM = ("true", "perturbed")
 _MOST_REPORT_CELLS = 400
 _MOST_STEPS = 500
 _LEAST_REPORTS = 20
+_FIRST_SHARE = 1e-5
 _TINY_COUNT = 1e-9
 """Added to every count, so that a class without a report has shares, too."""
 
@@ -217,7 +218,8 @@ def reconstruct_shares(counts: Floats, channel: Floats, *, ordered: bool, most: 
         shares = np.linalg.solve(channel, counts.T / np.maximum(counts.sum(axis=1), 1e-300)).T
     for number in np.flatnonzero((shares < 0).any(axis=1)).tolist():
         alone = MixtureLikelihood(channel, problem.counts[number : number + 1])
-        shares[number] = maximize_likelihood(alone).shares[0, 0]
+        near = np.maximum(shares[number], _FIRST_SHARE)  # the maximum has zeros about where the inverse is negative
+        shares[number] = maximize_likelihood(alone, start=(near / near.sum())[None, None]).shares[0, 0]
     return np.asarray(shares)
 
 
