@@ -31,8 +31,8 @@ def form_page(form: CollectionForm) -> str:
         "aside",
         paragraph(tag("strong", "Your answers are changed at random before they are sent.")),
         paragraph(
-            "It happens here, in your browser. Who asks gets the changed answers alone, and can work out how many people "
-            "answer what, and not what you answered. You see what will be sent before it is."
+            "It happens here, in your browser. Who asks gets the changed answers alone, and can work out how many "
+            "people answer what, and not what you answered. You see what will be sent before it is."
         ),
         class_="promise",
     )
