@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.page.charts import ChartAxis, Series, grid, lines, paired_bars, scatter, standalone
+from sfumato.page.charts import (
+    ChartAxis,
+    Series,
+    grid,
+    histogram,
+    interval_bars,
+    lines,
+    paired_bars,
+    scatter,
+    standalone,
+)
 from sfumato.page.html import Markup, document
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
@@ -90,3 +100,35 @@ def test_names_beside_points_do_not_cover_each_other() -> None:
     written = [one for one in drawn.iter("text") if one.attrib.get("class") == "named"]
     places = {(one.attrib["x"], one.attrib["y"]) for one in written}
     assert 1 <= len(written) == len(places) <= 4
+
+
+shares = st.floats(0, 1).flatmap(lambda s: st.tuples(st.just(s), st.floats(0, s), st.floats(s, 1)))
+
+
+@given(st.lists(shares, min_size=1, max_size=40), st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
+def test_bars_and_whiskers_of_a_histogram_are_to_scale(
+    known: list[tuple[float, float, float]], low: float, width: float
+) -> None:
+    """Bars stand side by side within the drawing, whiskers from end to end of their intervals."""
+    edges = [low + width * place / len(known) for place in range(len(known) + 1)]
+    drawn = root_of(histogram(edges, known, ChartAxis(NASTY), title=NASTY))
+    bars = [one for one in drawn.iter("rect") if one.attrib["class"] == "pale"]
+    whiskers = [one for one in drawn.iter("path") if one.attrib["class"] == "whisker"]
+    assert len(bars) == len(whiskers) == len(known)
+    starts = [float(one.attrib["x"]) for one in bars]
+    assert starts == sorted(starts)
+    assert all(float(one.attrib["width"]) > 0 and float(one.attrib["height"]) >= 0 for one in bars)
+    assert all(0 <= float(one.attrib["y"]) <= 250 for one in bars)
+
+
+@given(st.lists(shares, min_size=1, max_size=12))
+def test_a_bar_ends_within_its_whisker(known: list[tuple[float, float, float]]) -> None:
+    """The end of each bar lies between the ends of its interval, and texts are escaped."""
+    drawn = root_of(interval_bars([NASTY] * len(known), known, title=NASTY))
+    for bar, whisker in zip(drawn.iter("rect"), drawn.iter("path"), strict=True):
+        end = float(bar.attrib["x"]) + float(bar.attrib["width"])
+        start, stop = (
+            whisker.attrib["d"].removeprefix("M").split(" ")[0],
+            whisker.attrib["d"].split("H")[1].split("m")[0],
+        )
+        assert float(start) - 0.2 <= end <= float(stop) + 0.2

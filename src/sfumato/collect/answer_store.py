@@ -2,8 +2,8 @@
 
 The table ``answers`` has a column for each question, the random key of the submission, and the day it came. It knows no
 address and no finer time. Rows are laid out by their random keys when the store is opened and when it is closed, so
-that a file at rest has no order of arrival either. The comment of the table is the noise, so that answers under one
-noise are never mixed with those under another.
+that whoever opens a file at rest finds no order of arrival. The comment of the table is the noise, so that answers
+under one noise are never mixed with those under another.
 """
 
 import json

@@ -138,10 +138,10 @@
         const headers = { "Content-Type": "application/json" };
         reply = await fetch("answers", { method: "POST", headers, body, credentials: "omit", cache: "no-store" });
       } catch { /* no connection: like a collector that is busy */ }
-      if (reply !== null && reply.status < 500) {
+      if (reply !== null && reply.status < 500 && reply.status !== 429) {
         forget(PENDING);
         if (reply.ok) return;
-        throw new Error((await reply.json()).error);
+        throw new Error((await reply.json().catch(() => ({ error: "it was refused, and not said why" }))).error);
       }
       if (tried >= tries) throw new Error("the collector cannot be reached; send it again later, it is kept here until then");
       await pause(400 * 2 ** tried);

@@ -98,7 +98,7 @@ class CollectorClient:
             except (OSError, http.client.HTTPException) as error:
                 why = getattr(error, "strerror", None) or type(error).__name__
             else:
-                if status < 500:
+                if status < 500 and status != http.client.TOO_MANY_REQUESTS:
                     return status, content
                 why = _sentence(content)
             if tried < self._tries:

@@ -12,7 +12,7 @@ from sfumato.collect.reconstruction import reconstruct
 LEAST_ANSWERS = 20
 """Below so many answers there is nothing to recover."""
 _WAIT = 2.0
-"""Seconds between two computations, at least, and at least as long as the last one took."""
+"""Seconds between two computations, at least, and at least four times as long as the last one took."""
 
 
 class LiveResults:
@@ -37,7 +37,7 @@ class LiveResults:
         ]
         self.last = {"title": self._form.title, "answers": table.num_rows, "questions": questions}
         took = time.monotonic() - started
-        self._next = time.monotonic() + max(_WAIT, took)
+        self._next = time.monotonic() + max(_WAIT, 4 * took)
         return self.last
 
     @staticmethod
