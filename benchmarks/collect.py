@@ -71,7 +71,7 @@ def _answers() -> Iterator[dict[str, Any]]:
     yield _line(f"perturb {_ANSWERS:,} answers of {_CATEGORIES}", ours, "multi-freq-ldpy GRR", peer, 2, "")
     reports = np.asarray(perturbed["x"].to_pylist(), dtype=object)
     seen = np.searchsorted(np.array(names, dtype=object), reports)
-    peer, theirs = _best(lambda: GRR.GRR_Aggregator_IBU(seen, _CATEGORIES, epsilon), 3)
+    peer, theirs = _best(lambda: GRR.GRR_Aggregator_IBU(seen, _CATEGORIES, epsilon, nb_iter=1_000_000), 1)
     ours, found = _best(lambda: reconstruct(perturbed, noise, "x", method="em", intervals=False), 3)
     apart = float(np.abs(found.shares - theirs).max())
     yield _line("recover them by em", ours, "multi-freq-ldpy IBU", peer, None, f"shares differ by at most {apart:.1e}")

@@ -155,6 +155,23 @@ def test_em_of_answers_is_inversion_inside_the_simplex() -> None:
     assert shares[0] == pytest.approx(shares[1], abs=1e-7)
 
 
+def test_em_of_answers_is_where_plain_steps_end() -> None:
+    """Iterated until no share changes by 1e-12, the plain rule comes to the same shares, zeros among them, to 1e-6."""
+    names = [f"v{place}" for place in range(8)]
+    noise = noise_of(x={"kind": "response", "values": names, "keep": 0.2})
+    true = np.random.default_rng(9).choice(names, 20_000, p=[0.5, 0.3, 0.1, 0.06, 0.03, 0.01, 0.0, 0.0])
+    reports = perturb(pa.table({"x": true}), noise, seed=7)
+    found = reconstruct(reports, noise, "x", method="em", intervals=False).shares
+    observed = np.array([reports["x"].to_pylist().count(name) for name in names]) / 20_000
+    chances = np.full((8, 8), 0.1) + 0.2 * np.eye(8)
+    shares, change = np.full(8, 1 / 8), 1.0
+    while change > 1e-12:
+        after = shares * (chances @ (observed / (chances @ shares)))
+        change, shares = float(np.abs(after - shares).max()), after
+    assert (found < 1e-9).any()
+    assert found == pytest.approx(shares, abs=1e-6)
+
+
 def test_baskets_are_recovered() -> None:
     """The share of each item among the baskets."""
     draw = np.random.default_rng(4)
