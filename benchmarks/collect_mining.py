@@ -21,9 +21,9 @@ import numpy as np
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from sfumato.channels.additive_noise import AdditiveNoise, GaussianNoise, UniformNoise
+from sfumato.channels.category_noise import ResponseNoise
 from sfumato.collect import Noise, NoisyDecisionTree, NoisyNaiveBayes
-from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise, UniformNoise
-from sfumato.collect.category_noise import ResponseNoise
 from sfumato.core.randomness import Randomness
 from sfumato.datasets import CLASSIFICATION_DOMAINS, classification_functions
 from sfumato.papers.experiment import describe_run, results_file, write_run

@@ -20,8 +20,8 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from sfumato.collect.additive_noise import LaplaceNoise
-from sfumato.collect.category_noise import ResponseNoise
+from sfumato.channels.additive_noise import LaplaceNoise
+from sfumato.channels.category_noise import ResponseNoise
 from sfumato.collect.collection_form import CollectionForm, noise_digest
 from sfumato.collect.submission import write_submission
 from sfumato.core.randomness import Randomness

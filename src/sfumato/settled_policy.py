@@ -13,6 +13,7 @@ from sfumato.encode import encode_column
 from sfumato.errors import HierarchyError, PolicyError
 from sfumato.hierarchy import LabelFunction
 from sfumato.hierarchy.hierarchy import ROOT
+from sfumato.masking import remask_table
 from sfumato.policy import Policy
 from sfumato.policy.database_url import DatabaseUrl, find_place
 from sfumato.policy.toml_text import dotted_key
@@ -35,7 +36,7 @@ def settle_policy(policy: Policy, data: Any) -> Policy:
     settled = settle_columns(policy, data)
     if data is None or not settled.functions:
         return settled
-    return settle_functions(settled, table_from(data, settled))
+    return settle_functions(settled, remask_table(table_from(data, settled), settled)[0])
 
 
 def settle_columns(policy: Policy, data: Any, *, whole: bool = True) -> Policy:

@@ -11,13 +11,13 @@ import pytest
 from numpy.typing import NDArray
 
 import sfumato as sf
+from sfumato.channels.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
+from sfumato.channels.channel import BinnedChannel
+from sfumato.channels.expectation_maximization import MixtureLikelihood, iterate_plainly, iterations_by_held_out
 from sfumato.collect import Noise, plan, propose_noise
-from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
-from sfumato.collect.channel import BinnedChannel
 from sfumato.collect.collection_plan import better_kind, expect_squared_error
-from sfumato.collect.expectation_maximization import MixtureLikelihood, iterate_plainly, iterations_by_held_out
 from sfumato.collect.noise import ColumnNoise
 from sfumato.collect.prior_knowledge import PriorKnowledge
 from sfumato.collect.privacy_measures import noise_interval

@@ -10,9 +10,9 @@ from sklearn.mixture import GaussianMixture
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
+from sfumato.channels.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
 from sfumato.collect import Noise, NoisyDecisionTree, NoisyGaussianMixture, NoisyNaiveBayes
-from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
-from sfumato.collect.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
 from sfumato.core.randomness import Randomness
 from sfumato.datasets import CLASSIFICATION_DOMAINS, classification_functions
 from sfumato.errors import InputError

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
+from sfumato.channels.additive_noise import GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.category_noise import ResponseNoise
+from sfumato.channels.wiener_filter import informed_errors
 from sfumato.collect import Noise, correlated_deviations, shape_noise, spectral_filter
-from sfumato.collect.additive_noise import GaussianNoise, LaplaceNoise, UniformNoise
-from sfumato.collect.category_noise import ResponseNoise
-from sfumato.collect.correlated_noise import informed_errors
 from sfumato.collect.noise_correlation import NoiseCorrelation
 from sfumato.collect.noise_filter import noise_covariance, predict_filter
 from sfumato.core.randomness import Randomness

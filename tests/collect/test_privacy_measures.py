@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
 from sfumato.collect.noise import Unperturbed
 from sfumato.collect.prior_knowledge import PriorKnowledge
 from sfumato.collect.privacy_measures import (

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sfumato.channels.additive_noise import GaussianNoise
+from sfumato.channels.category_noise import ResponseNoise
 from sfumato.collect import Noise, RatingPredictor
-from sfumato.collect.additive_noise import GaussianNoise
-from sfumato.collect.category_noise import ResponseNoise
 from sfumato.core.randomness import Randomness
 from sfumato.errors import DataError, InputError
 

@@ -40,8 +40,8 @@ def test_exercise_1_the_sum_of_two_uniform_numbers() -> None:
 
     The exercise adds noise from (0, 1); noise from (-1/2, 1/2) is the same, moved by a half.
     """
-    from sfumato.collect.additive_noise import UniformNoise
-    from sfumato.collect.channel import BinnedChannel
+    from sfumato.channels.additive_noise import UniformNoise
+    from sfumato.channels.channel import BinnedChannel
 
     channel = BinnedChannel.of(UniformNoise(0.5, (0.0, 1.0)), 40)
     predicted = channel.matrix @ np.full(40, 1 / 40)
@@ -89,8 +89,8 @@ def test_exercise_3_the_distribution_is_recovered(entry: dict[str, Any]) -> None
 
 def test_the_iteration_is_equation_20_5() -> None:
     """On reports at midpoints of cells, three steps are what the equation gives, summed report by report."""
-    from sfumato.collect.additive_noise import GaussianNoise
-    from sfumato.collect.channel import BinnedChannel
+    from sfumato.channels.additive_noise import GaussianNoise
+    from sfumato.channels.channel import BinnedChannel
 
     noise = GaussianNoise(10.0, (0.0, 100.0))
     channel = BinnedChannel.of(noise, 60)

@@ -17,8 +17,9 @@ Saves = Callable[..., Path]
 HOUSE = Path(sfumato.__file__).parent
 MAKES_RELEASES = (
     *("core", "models", "hierarchy", "policy", "table", "encode.py", "labels", "previous", "recode", "split"),
+    "masking",
     *("publish", "reading", "verifier", "release", "ledger"),
-    *("collect/additive_noise.py", "collect/category_noise.py", "collect/basket_noise.py", "collect/perturbation.py"),
+    *("channels/additive_noise.py", "channels/category_noise.py", "collect/basket_noise.py", "collect/perturbation.py"),
     *("collect/noise_correlation.py", "collect/permanent_response.py", "collect/collector_client.py"),
 )
 """All that a row meets on its way into a release, and all that an answer meets before it is sent."""

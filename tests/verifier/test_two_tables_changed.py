@@ -285,7 +285,7 @@ MANIFESTS: list[tuple[str, dict[str, Any], str]] = [
     ("NSS as SS", {"ss": ["nss.csv"]}, "names 'nss.csv' as both of its tables"),
     ("no hash", {"ss": ["ss.csv", "other.csv"]}, "has no hash of its table"),
     ("no column", {"ss": ["ss.csv", "manifest.json"], "files": FILES}, "puts no column into 'manifest.json'"),
-    ("an unknown form", {"form": "synthetic"}, "cannot verify a release of the form 'synthetic'"),
+    ("an unknown form", {"form": "mosaic"}, "cannot verify a release of the form 'mosaic'"),
     ("another kind of file", {"nss": "nss.csv", "ss": ["ss.csv"], "form": "generalized"}, "no proper 'table'"),
 ]
 

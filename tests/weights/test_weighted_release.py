@@ -182,7 +182,8 @@ def test_policies_say_what_is_wrong(rules: Rules) -> None:
     table = survey()
     for columns, said in (
         ({**ROLES, "illness": "weight"}, "columns.pond.role: at most one column may be of role weight"),
-        ({**ROLES, "pond": {"role": "plain", "round": 5}}, "columns.pond.round: only a column of role weight"),
+        ({**ROLES, "pond": {"role": "identifier", "round": 5}}, "columns.pond.round: a column of role identifier"),
+        ({**ROLES, "pond": {"role": "weight", "noise": 1}}, "columns.pond.noise: a sampling weight can be rounded"),
         (rounded(0), "columns.pond.round: must be a number above 0"),
         (
             {**ROLES, "pond": {"role": "weight", "hierarchy": "suppress"}},

@@ -10,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.api.complete_release import open_complete_release
+from sfumato.api.complete_release import CompleteRelease, open_complete_release
 from sfumato.api.given_release import PolicyLike, given_data, given_releases, name_of, policy_for
-from sfumato.errors import InputError
+from sfumato.errors import InputError, listing
+from sfumato.masking import remask_table
 from sfumato.policy import load
 from sfumato.release import Release
-from sfumato.table import read_original
+from sfumato.table import Table, read_original
 
 if TYPE_CHECKING:
     from sfumato.attack.definetti import DefinettiResult
@@ -185,7 +186,7 @@ def definetti(
                 "and there is nothing to assign; name a release of form lossy-join or anatomy, or see sfumato risk"
             )
         tables = tables_from_files(folder.public, folder.manifest)
-        truth = Original.of_table(read_original(table, folder.policy), folder.policy)
+        truth = Original.of_table(_algorithm_input(release, original, folder), folder.policy)
         return attack(tables, truth, bounds(folder.policy, tables), effort=DefinettiEffort(seed=seed))
 
 
@@ -215,12 +216,13 @@ def minimality(  # noqa: PLR0913 - as many settings as the question has
     )
 
     with _released(release) as place:
-        truth = _original(release, original)
-        rules = policy_of_search(open_complete_release(place, policy_for(policy, release), truth).policy)
+        folder = open_complete_release(place, policy_for(policy, release), _original(release, original))
+        rules = policy_of_search(folder.policy)
         check_sensitive_column(rules, column)
         if rules.publish.form == "anatomy":
             return minimality_of_buckets(place, rules, seed=seed, column=column)
-        encoded, recoding = remake_release(place, read_original(truth, rules), rules, progress=progress)
+        truth = _algorithm_input(release, original, folder)
+        encoded, recoding = remake_release(place, truth, rules, progress=progress)
     slots = max(THOROUGH.slots, THOROUGH.slots // THOROUGH.worlds * worlds)
     return attack(
         encoded, recoding, rules, effort=MinimalityEffort(worlds=worlds, slots=slots, seed=seed), column=column
@@ -245,6 +247,25 @@ def _original(release: Any, original: Any) -> Any:
     if original is None and not isinstance(release, Release):
         raise InputError("name the table that the release was made from: a frame or a path")
     return release.source if original is None else original
+
+
+def _algorithm_input(release: Any, original: Any, folder: CompleteRelease) -> Table:
+    """Give the table that the algorithm saw: the original, masked as it was for the release.
+
+    What was drawn for a mask is known of a `Release`, and can be drawn again with a seed; else it is gone.
+    """
+    if original is None and isinstance(release, Release) and release.publication.masked is not None:
+        return release.publication.masked.table
+    policy = folder.policy
+    table = read_original(_original(release, original), policy)
+    again, drawn = remask_table(table, policy, first="extends" not in folder.manifest)
+    gone = [column.name for column in (*policy.quasi, *policy.sensitive) if column.name in drawn]
+    if gone:
+        raise InputError(
+            f"the algorithm saw {listing(gone)} masked at random, which nobody can do in the same way again without a "
+            "seed; the attack was tried when the release was made: see attacks in private/audit.json"
+        )
+    return again
 
 
 def _names(columns: Sequence[str]) -> list[str]:

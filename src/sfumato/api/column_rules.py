@@ -8,7 +8,8 @@ them in the same way, wherever they come from.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import PurePath
 from typing import Any
 
@@ -17,6 +18,11 @@ from sfumato.errors import PolicyError
 
 Entry = dict[str, Any]
 """What [columns] of a policy has of a column."""
+
+Chance = float | Mapping[str, Any]
+"""The share of `noise` or the chance of `pram`, or a table as in a policy file."""
+Bound = float | str | date
+"""A number, or a date."""
 
 
 def quasi(  # noqa: PLR0913 - as many keys as a quasi-identifier may have
@@ -29,6 +35,12 @@ def quasi(  # noqa: PLR0913 - as many keys as a quasi-identifier may have
     least: int | None = None,
     weight: float | None = None,
     public_domain: bool | None = None,
+    noise: Chance | None = None,
+    swap: float | None = None,
+    pram: Chance | None = None,
+    round: float | None = None,  # noqa: A002 - the key of the policy
+    top_code: Bound | None = None,
+    bottom_code: Bound | None = None,
     **options: Any,
 ) -> Entry:
     """A column that others may know of a person, and that is published generalized.
@@ -38,6 +50,10 @@ def quasi(  # noqa: PLR0913 - as many keys as a quasi-identifier may have
     hierarchy file, a `Tree`, or whatever a tree is made of (a dict, a list of paths, a frame, a function, a graph).
     `options` are the other keys of its kind, such as ``domain=[0, 120]``, ``top=90`` or ``length=5``. `least`, `weight`
     and `public_domain` are as in a policy file.
+
+    `noise`, `swap`, `pram` and `round` mask the values before they are generalized, as the keys of these names do in a
+    policy file. So do `top_code` and `bottom_code`, which are its keys ``top`` and ``bottom`` of the column: ``top``
+    alone is the label of intervals from which on values share one.
 
     >>> quasi(intervals=[5, 10], top=90)
     {'role': 'quasi', 'hierarchy': {'intervals': [5, 10], 'top': 90}}
@@ -52,16 +68,29 @@ def quasi(  # noqa: PLR0913 - as many keys as a quasi-identifier may have
     if options and not given:
         raise PolicyError(f"{next(iter(options))} goes with intervals, mask, dates or ranges; give one of them")
     written = given | options if given else _write_hierarchy(hierarchy)
-    return _entry("quasi", hierarchy=written, least=least, weight=weight, public_domain=public_domain)
+    masks = {"top": top_code, "bottom": bottom_code, "noise": noise, "swap": swap, "pram": pram, "round": round}
+    return _entry("quasi", hierarchy=written, least=least, weight=weight, public_domain=public_domain, **masks)
 
 
-def sensitive(hierarchy: Any = None) -> Entry:
+def sensitive(  # noqa: PLR0913 - as many masks as there are
+    hierarchy: Any = None,
+    *,
+    noise: Chance | None = None,
+    swap: float | None = None,
+    pram: Chance | None = None,
+    round: float | None = None,  # noqa: A002 - the key of the policy
+    top: Bound | None = None,
+    bottom: Bound | None = None,
+) -> Entry:
     """A column that nobody may learn of a person; its hierarchy, if it has one, is for distances between values.
 
-    >>> sensitive()
-    {'role': 'sensitive'}
+    The others mask its values, as the keys of these names do in a policy file.
+
+    >>> sensitive(noise=0.1, bottom=0)
+    {'role': 'sensitive', 'bottom': 0, 'noise': 0.1}
     """
-    return _entry("sensitive", hierarchy=_write_hierarchy(hierarchy))
+    masks = {"top": top, "bottom": bottom, "noise": noise, "swap": swap, "pram": pram, "round": round}
+    return _entry("sensitive", hierarchy=_write_hierarchy(hierarchy), **masks)
 
 
 def identifier() -> Entry:
@@ -82,13 +111,22 @@ def individual(key: str | os.PathLike[str] | None = None) -> Entry:
     return _entry("individual", key=None if key is None else os.fspath(key))
 
 
-def plain() -> Entry:
-    """A column that is published as it is.
+def plain(
+    *,
+    noise: Chance | None = None,
+    swap: float | None = None,
+    pram: Chance | None = None,
+    round: float | None = None,  # noqa: A002 - the key of the policy
+    top: Bound | None = None,
+    bottom: Bound | None = None,
+) -> Entry:
+    """A column that is published as it is, or masked, as the keys of these names do in a policy file.
 
-    >>> plain()
-    {'role': 'plain'}
+    >>> plain(pram={"keep": 0.8, "invariant": True})
+    {'role': 'plain', 'pram': {'keep': 0.8, 'invariant': True}}
     """
-    return _entry("plain")
+    masks = {"top": top, "bottom": bottom, "noise": noise, "swap": swap, "pram": pram, "round": round}
+    return _entry("plain", **masks)
 
 
 def weight(*, round: float | None = None) -> Entry:  # noqa: A002 - the key of the policy

@@ -5,14 +5,14 @@ nobody has saved yet. What comes back is the value whose `as_json` the command p
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.api.complete_release import open_complete_release
 from sfumato.api.given_release import PolicyLike, given_data, policy_for
 from sfumato.errors import InputError
-from sfumato.page.display import Display, Shown
+from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import percent
 from sfumato.policy import load
 from sfumato.release import Release
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sfumato.queries import Answers
     from sfumato.risk import TableRisk
     from sfumato.utility import Utility
+    from sfumato.utility.masked_values import PublishedChanges
     from sfumato.utility.query_error import QueryErrors
 
 Progress = Callable[[int, int], None]
@@ -96,14 +97,21 @@ def risk(  # noqa: PLR0913 - as many settings as the question has
 
 @dataclass(frozen=True, repr=False)
 class ReleaseUtility(Shown):
-    """What a release cost: the `losses` of its columns, and the errors of random `queries`, where they were asked."""
+    """What a release cost: the `losses` of its columns, and the errors of random `queries`, where they were asked.
+
+    `masked` has the masked columns that are not generalized, and how their published values compare with the true ones.
+    """
 
     losses: "Utility"
     queries: "QueryErrors | None" = None
+    masked: "Mapping[str, PublishedChanges]" = field(default_factory=dict)
 
     def display(self) -> Display:
         """Show the losses, and how far queries are off."""
         shown, errors = self.losses.display(), self.queries
+        if self.masked:
+            lines = [(name, one.in_words()) for name, one in self.masked.items()]
+            shown = replace(shown, tables=(*shown.tables, FigureTable(("masked", "true → published"), lines)))
         if errors is None or errors.expected.average is None:
             return shown
         off = f"COUNT queries are off by {percent(errors.expected.average)} on average, of {errors.answered:,} asked"
@@ -111,7 +119,8 @@ class ReleaseUtility(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """Return one object, as ``sfumato utility --json`` prints it."""
-        return self.losses.as_json() | ({} if self.queries is None else {"queries": self.queries.as_json()})
+        content = self.losses.as_json() | ({} if self.queries is None else {"queries": self.queries.as_json()})
+        return content | ({"masked": {n: one.as_json() for n, one in self.masked.items()}} if self.masked else {})
 
 
 def utility(  # noqa: PLR0913 - as many settings as the question has
@@ -153,7 +162,8 @@ def utility(  # noqa: PLR0913 - as many settings as the question has
         folder = open_complete_release(place, policy_for(policy, release), table)
         workload = column = errors = None
         # where no column is sensitive there is nothing to ask, unless somebody does
-        if queries != 0 and (queries is not None or given or folder.policy.sensitive):
+        quiet = [column for column in folder.policy.sensitive if column.masks.noise is None]
+        if queries != 0 and (queries is not None or given or quiet):
             workload = Workload(
                 _QUERIES if queries is None else queries,
                 min(_DIMENSIONS, len(folder.policy.quasi)) if dimensions is None else dimensions,
@@ -165,7 +175,7 @@ def utility(  # noqa: PLR0913 - as many settings as the question has
         losses = comparison.utility()
         if workload:
             errors = comparison.queries(workload, column, progress=progress)
-    return ReleaseUtility(losses, errors)
+    return ReleaseUtility(losses, errors, comparison.masked)
 
 
 def compare(

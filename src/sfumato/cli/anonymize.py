@@ -61,6 +61,11 @@ def anonymize(
         check_target_tables(rules, force=force)
     if ledger is None and (population is not None or name is not None):
         raise InputError("--population and --name are for a ledger; give --ledger, or leave them out")
+    if ledger is not None and rules.publish.drawn:
+        raise InputError(
+            f"--ledger is for rows of people, which can be joined; a release of the form {rules.publish.form} has "
+            "none: leave --ledger out"
+        )
     with progress(rules.recoder, quiet=as_json) as bar:
         made: Release | RecordedRelease
         if ledger is None:
@@ -100,12 +105,16 @@ def show_release(release: "Release", folder: Path, warnings: list[str], *, as_js
     """Print where the release is, what was promised, what holds and what it cost; then warnings and mishaps."""
     from sfumato.cli.printing import console_of, findings_table, print_json, warn
 
+    drawn = release.policy.publish.drawn
     if as_json:
-        print_json(release_json(release, folder) | {"warnings": [*warnings, *release.mishaps]})
+        content = drawn_json(release, folder) if drawn else release_json(release, folder)
+        print_json(content | {"warnings": [*warnings, *release.mishaps]})
     else:
         console = console_of()
         console.print(findings_table(release.privacy))
-        console.print(_cost_table(release))
+        console.print(_likeness_table(release) if drawn else _cost_table(release))
+        if release.masked:
+            console.print(_masking_table(release))
         if (together := release.verdict.together) is not None:
             before = f"{together.rows - release.rows:,} rows before"
             console.print(f"with the {before}, {together.rows:,} rows in {together.classes:,} classes keep the promise")
@@ -149,6 +158,8 @@ def release_json(release: "Release", folder: Path) -> dict[str, Any]:
         if together is not None:
             found = {"rows": together.rows, "classes": together.classes}
             content["together"] = found | {"privacy": [finding.as_json() for finding in together.privacy]}
+    if release.masked:
+        content["masked"] = release.masked.as_json()
     content["risk"] = release.risk.as_json()
     if release.persons:
         content["persons"] = release.persons.as_json()
@@ -157,6 +168,51 @@ def release_json(release: "Release", folder: Path) -> dict[str, Any]:
     if release.policy.publish.to is not None:
         content["to"] = [{"database": database, "table": table} for database, table in _database_tables(release)]
     return content | {"seconds": seconds | {"total": round(sum(seconds.values()), 4)}}
+
+
+def drawn_json(release: Any, folder: Path) -> dict[str, Any]:
+    """What ``anonymize --json`` holds of a release of drawn rows, a `DrawnRelease`."""
+    publication = release.publication
+    sizes, search = publication.condensed.persons, release.policy.search
+    seconds = {key: round(release.seconds.get(key, 0.0), 4) for key in ("read", "search", "recode", "verify", "write")}
+    content = {
+        "release": str(folder),
+        "form": release.policy.publish.form,
+        "rows": release.rows,
+        "suppressed": 0,
+        "classes": publication.groups_made,
+        "algorithm": "condensation",
+        "clustering": search.clustering or "mdav",
+        "multiple": search.multiple,
+        "noise": search.noise,
+        "strata": list(search.strata),
+        "privacy": release.privacy,
+        "utility": {"average_class_size": float(sizes.mean()), **release.utility.as_json()},
+        "risk": None if release.risk is None else {"closest_rows": release.risk.as_json()},
+    }
+    if release.masked:
+        content["masked"] = release.masked.as_json()
+    if release.signed_by:
+        content["signed_by"] = release.signed_by
+    if release.policy.publish.to is not None:
+        content["to"] = [{"database": database, "table": table} for database, table in _database_tables(release)]
+    return content | {"seconds": seconds | {"total": round(sum(seconds.values()), 4)}}
+
+
+def _likeness_table(release: Any) -> "Table":
+    """How like the original drawn rows are, and each column by itself."""
+    from rich.table import Table
+
+    from sfumato.cli.printing import break_name, name_column
+
+    found = release.utility.columns
+    table = Table(name_column("how like the original", [f"  {name}" for name in found]), "")
+    table.add_row("rows drawn", f"{release.rows:,} for {release.source.rows:,}, from {release.assessment.sizes}")
+    for name, figure in release.assessment.likeness_lines():
+        table.add_row(name, figure)
+    for name, one in found.items():
+        table.add_row(break_name(f"  {name}"), f"{one.kind}, shares off by {one.distance:.3f} at most")
+    return table
 
 
 def _database_tables(release: "Release") -> list[tuple[str, str]]:
@@ -195,6 +251,31 @@ def _cost_table(release: "Release") -> "Table":
         if loss.labels == 1 and attribute.column.width > 1 and 0 < loss.ncp < 1:
             lost = f"the same for all rows, so that it tells none apart; it covers {_share(loss.ncp)} of the domain"
         table.add_row(break_name(f"  {attribute.name}"), f"{labels}, {lost}")
+    return table
+
+
+def _masking_table(release: "Release") -> "Table":
+    """A line for each masked column: how it was masked, and what that changed."""
+    from rich.table import Table
+
+    from sfumato.cli.printing import break_name, name_column
+    from sfumato.policy.column_masks import describe_masks
+
+    found = release.masked.columns
+    table = Table(name_column("masked", list(found)), "how", "what changed")
+    for name, column in found.items():
+        said = [f"{_share(column.changed)} of cells"]
+        if column.numbers is not None:
+            before, after = column.numbers.deviation
+            said.append(f"standard deviation {before:.4g} → {after:.4g}")
+            if column.numbers.correlation is not None:
+                said.append(f"correlation {column.numbers.correlation:.3f}")
+            said.append(f"KS {column.numbers.distance:.3f}")
+        else:
+            said.append(f"{_share(column.frequencies)} of frequencies")
+        if column.applied.epsilon is not None:
+            said.append(f"ε {column.applied.epsilon:.2f}")
+        table.add_row(break_name(name), describe_masks(column.applied.masks), ", ".join(said))
     return table
 
 

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.table import Table
 
     from sfumato.utility import Utility
+    from sfumato.utility.masked_values import PublishedChanges
     from sfumato.utility.query_error import QueryErrors
 
 
@@ -51,6 +54,8 @@ def utility(
         print_json(found.as_json())
     else:
         _print_utility(found.losses, found.queries)
+        if found.masked:
+            _print_masked(found.masked)
 
 
 _NAMES = 14
@@ -85,6 +90,20 @@ def _print_utility(losses: "Utility", errors: "QueryErrors | None") -> None:
     if errors is not None:
         console.print(_error_table(errors))
         console.print(_describe_workload(errors), soft_wrap=True)
+
+
+def _print_masked(masked: "Mapping[str, PublishedChanges]") -> None:
+    """Print how published values of masked columns compare with the true ones."""
+    from rich.table import Table
+
+    from sfumato.cli.printing import break_name, console_of, name_column
+
+    table = Table(name_column("masked", masked), "true → published")
+    for name, found in masked.items():
+        table.add_row(break_name(name), found.in_words())
+    console = console_of()
+    console.print(table)
+    console.print("row by row this was measured when the release was made: see masked in the audit", soft_wrap=True)
 
 
 def _error_table(errors: "QueryErrors") -> "Table":

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from sfumato.collect.additive_noise import AdditiveNoise
+from sfumato.channels.additive_noise import AdditiveNoise
 from sfumato.collect.noise import Noise
 from sfumato.collect.submission import Submission
 from sfumato.core.regular_file import open_regular_file

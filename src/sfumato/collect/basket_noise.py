@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collect.category_noise import check_names, draw_uniform
+from sfumato.channels.category_noise import check_names, draw_uniform
 from sfumato.core.randomness import Randomness
 from sfumato.errors import InputError, quote
 

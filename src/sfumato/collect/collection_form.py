@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.collect.additive_noise import AdditiveNoise
+from sfumato.channels.additive_noise import AdditiveNoise
+from sfumato.channels.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
 from sfumato.collect.noise import FORMAT, Noise, Unperturbed
 from sfumato.core.regular_file import read_regular_file
 from sfumato.errors import InputError, did_you_mean, quote, shorten

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.collect.additive_noise import AdditiveNoise
+from sfumato.channels.additive_noise import AdditiveNoise
+from sfumato.channels.category_noise import ResponseNoise, UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import ResponseNoise, UnaryNoise
 from sfumato.collect.noise import ColumnNoise, Noise, Unperturbed
 from sfumato.collect.noise_filter import SpectralFilter, spectral_filter
 from sfumato.collect.prior_knowledge import Prior, PriorKnowledge

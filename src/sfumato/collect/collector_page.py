@@ -6,7 +6,7 @@ them says so to the browser. The form cannot be submitted as a browser would: wi
 
 from typing import Any
 
-from sfumato.collect.additive_noise import AdditiveNoise
+from sfumato.channels.additive_noise import AdditiveNoise
 from sfumato.collect.basket_noise import FlipNoise
 from sfumato.collect.collection_form import CollectionForm, Question, noise_digest
 from sfumato.collect.live_results import LEAST_ANSWERS

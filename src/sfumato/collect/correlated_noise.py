@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collect.additive_noise import GaussianNoise
+from sfumato.channels.additive_noise import GaussianNoise
+from sfumato.channels.wiener_filter import informed_errors
 from sfumato.collect.noise import Noise
 from sfumato.collect.noise_correlation import NoiseCorrelation
 from sfumato.collect.noise_filter import (
@@ -129,31 +130,6 @@ def shape_noise(noise: Noise | Any, reports: Any, columns: Sequence[str] | None 
     new = noise_covariance(shaped, chosen)
     before, after = filter_rows(rows, old, chosen), predict_filter(values, new, chosen)
     return ShapedNoise(shaped, before, after, informed_errors(values, old), informed_errors(values, new))
-
-
-def informed_errors(of_values: Floats, of_noise: Floats) -> tuple[float, ...]:
-    """Give, for each of d columns, the least mean squared error of who has all reports and one other true value.
-
-    of_values, of_noise: float[d, d]. Knowing value and report of column k is knowing its value and its noise, so both
-    covariances are taken given k, and the filter is that of what is left of the other columns.
-
-    >>> pair = np.array([[100.0, 80.0], [80.0, 100.0]])
-    >>> [round(error) for error in informed_errors(pair, np.eye(2) * 100)]  # 36 of the value and 100 of the noise left
-    [26, 26]
-    >>> [round(error) for error in informed_errors(pair, pair)]  # 36 of either
-    [18, 18]
-    """
-    count = len(of_values)
-    least = np.full(count, np.inf)
-    for known in range(count):
-        others = np.delete(np.arange(count), known)
-        values, noise = (
-            part[np.ix_(others, others)] - np.outer(part[others, known], part[others, known]) / part[known, known]
-            for part in (of_values, of_noise)
-        )
-        error = np.diag(values - values @ np.linalg.solve(values + noise, values))
-        least[others] = np.minimum(least[others], error)
-    return tuple(np.maximum(least, 0.0).tolist())
 
 
 def _values_covariance(rows: Floats, of_noise: Floats, columns: Sequence[str]) -> Floats:

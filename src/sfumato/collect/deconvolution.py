@@ -10,8 +10,8 @@ Meister 2007).
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collect.additive_noise import AdditiveNoise
-from sfumato.collect.channel import BinnedChannel
+from sfumato.channels.additive_noise import AdditiveNoise
+from sfumato.channels.channel import BinnedChannel
 
 Floats = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise
-from sfumato.collect.channel import BinnedChannel
+from sfumato.channels.additive_noise import AdditiveNoise, GaussianNoise
+from sfumato.channels.channel import BinnedChannel
 from sfumato.collect.noise import Noise, Unperturbed
 from sfumato.collect.noisy_columns import Codes, Floats, NoisyColumn, NoisyEstimator
 from sfumato.collect.scikit_learn import DensityMixin, KMeans, check_random_state, validate_data

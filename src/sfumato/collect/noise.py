@@ -12,9 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
 from sfumato.collect.noise_correlation import NoiseCorrelation
 from sfumato.core.regular_file import read_regular_file
 from sfumato.errors import InputError, did_you_mean, listing, quote

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collect.additive_noise import GaussianNoise
+from sfumato.channels.additive_noise import GaussianNoise
 from sfumato.core.randomness import Randomness
 from sfumato.errors import InputError, did_you_mean, quote
 

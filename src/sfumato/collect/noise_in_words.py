@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from sfumato.collect.additive_noise import AdditiveNoise, UniformNoise
+from sfumato.channels.additive_noise import AdditiveNoise, UniformNoise
+from sfumato.channels.category_noise import MatrixNoise, UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import MatrixNoise, UnaryNoise
 from sfumato.collect.noise import ColumnNoise, Noise, Unperturbed
 from sfumato.page.wording import percent
 
@@ -16,7 +16,7 @@ _NO_BOUND = "No bound holds for every report (there is no local ε)"
 def describe_noise(noise: ColumnNoise) -> str:
     """Say in a sentence what happens to an answer before it is sent.
 
-    >>> from sfumato.collect.category_noise import ResponseNoise
+    >>> from sfumato.channels.category_noise import ResponseNoise
     >>> describe_noise(ResponseNoise(("a", "b"), 0.6))
     'A die decides: with a chance of 60.0% your answer is sent, and else any of the 2 answers, each as likely.'
     """
@@ -45,7 +45,7 @@ def describe_noise(noise: ColumnNoise) -> str:
 def describe_certainty(noise: ColumnNoise) -> str:
     """Say in a sentence or two how sure anyone can be of an answer who sees its report.
 
-    >>> from sfumato.collect.additive_noise import LaplaceNoise
+    >>> from sfumato.channels.additive_noise import LaplaceNoise
     >>> print(describe_certainty(LaplaceNoise(20.0, (10.0, 90.0))))
     Whoever sees what is sent can tell your number to within ±59.9 of it, 95 times in 100. Whatever is sent, it is at
     most 55 times as likely with your answer as with any other (local ε = 4).

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collect.additive_noise import AdditiveNoise, UniformNoise
-from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
-from sfumato.collect.channel import BinnedChannel, category_channel
-from sfumato.collect.expectation_maximization import (
+from sfumato.channels.additive_noise import AdditiveNoise, UniformNoise
+from sfumato.channels.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
+from sfumato.channels.channel import BinnedChannel, category_channel
+from sfumato.channels.expectation_maximization import (
     MixtureLikelihood,
     iterate_plainly,
     iterations_by_held_out,
     maximize_likelihood,
 )
+from sfumato.collect.basket_noise import FlipNoise
 from sfumato.collect.noise import ColumnNoise, Noise, Unperturbed
 from sfumato.collect.scikit_learn import BaseEstimator, check_is_fitted, validate_data
 from sfumato.errors import DataError, InputError, listing, quote

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.collect.additive_noise import AdditiveNoise
+from sfumato.channels.additive_noise import AdditiveNoise
+from sfumato.channels.category_noise import UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import UnaryNoise
 from sfumato.collect.noise import ColumnNoise, Unperturbed
 from sfumato.core.randomness import Randomness
 from sfumato.errors import DataError, InputError, OutputError, quote, shorten
@@ -57,7 +57,7 @@ class PermanentResponses:
     """What was drawn for each answer so far, in a file that only its owner can read.
 
     >>> import tempfile
-    >>> from sfumato.collect.additive_noise import GaussianNoise
+    >>> from sfumato.channels.additive_noise import GaussianNoise
     >>> memory = PermanentResponses(Path(tempfile.mkdtemp(), "answers.memory"))
     >>> noise = GaussianNoise(20.0, (0.0, 100.0))
     >>> len({memory.report("age", noise, 34) for _ in range(10)})  # asked ten times, drawn once

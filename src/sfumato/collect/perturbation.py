@@ -23,9 +23,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.collect.additive_noise import AdditiveNoise
+from sfumato.channels.additive_noise import AdditiveNoise
+from sfumato.channels.category_noise import UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import UnaryNoise
 from sfumato.collect.correlated_noise import correlated_deviations
 from sfumato.collect.noise import ColumnNoise, Noise, Unperturbed
 from sfumato.collect.reports import PART, read_codes, read_numbers, read_sets, write_sets

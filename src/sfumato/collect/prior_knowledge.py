@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collect.additive_noise import AdditiveNoise
+from sfumato.channels.additive_noise import AdditiveNoise
 from sfumato.collect.basket_noise import FlipNoise
 from sfumato.collect.noise import ColumnNoise, Unperturbed
 from sfumato.core.regular_file import read_regular_file
@@ -46,7 +46,7 @@ class PriorKnowledge:
     def uniform(cls, noise: ColumnNoise) -> "PriorKnowledge":
         """Nothing but the domain is known: all values are as likely, and each item is in half of the baskets.
 
-        >>> from sfumato.collect.category_noise import ResponseNoise
+        >>> from sfumato.channels.category_noise import ResponseNoise
         >>> PriorKnowledge.uniform(ResponseNoise(("a", "b"), 0.5)).shares.tolist()
         [0.5, 0.5]
         """
@@ -62,7 +62,7 @@ class PriorKnowledge:
     def read(cls, prior: "Prior | PriorKnowledge | None", noise: ColumnNoise, column: str) -> "PriorKnowledge":
         """Check a prior of a column: shares of equal bins, shares by answer, or a reconstruction.
 
-        >>> from sfumato.collect.additive_noise import GaussianNoise
+        >>> from sfumato.channels.additive_noise import GaussianNoise
         >>> known = PriorKnowledge.read([0.5, 0.25, 0.25, 0], GaussianNoise(20.0, (0.0, 100.0)), "age")
         >>> known.edges.tolist(), known.shares.tolist()
         ([0.0, 25.0, 50.0, 75.0, 100.0], [0.5, 0.25, 0.25, 0.0])

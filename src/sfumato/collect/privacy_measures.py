@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.category_noise import MatrixNoise, UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import MatrixNoise, UnaryNoise
 from sfumato.collect.noise import ColumnNoise, Unperturbed
 from sfumato.collect.prior_knowledge import Prior, PriorKnowledge
 from sfumato.errors import InputError, quote
@@ -118,7 +118,7 @@ def measure_privacy(
     (78.4, 82.65)
     >>> round(private.mutual_information, 3), round(private.privacy_loss, 3)
     (0.796, 0.424)
-    >>> from sfumato.collect.category_noise import ResponseNoise
+    >>> from sfumato.channels.category_noise import ResponseNoise
     >>> measure_privacy(ResponseNoise(("yes", "no"), 0.5)).best_guess
     0.75
     """

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Callable, Sequence
 
-from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.category_noise import MANY_CATEGORIES, ResponseNoise, UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import MANY_CATEGORIES, ResponseNoise, UnaryNoise
 from sfumato.collect.noise import ColumnNoise
 from sfumato.collect.privacy_measures import noise_interval
 from sfumato.errors import InputError, did_you_mean, quote

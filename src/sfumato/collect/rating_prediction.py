@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collect.expectation_maximization import MixtureLikelihood, iterate_plainly, iterations_by_held_out
+from sfumato.channels.expectation_maximization import MixtureLikelihood, iterate_plainly, iterations_by_held_out
 from sfumato.collect.noise import Noise
 from sfumato.collect.noisy_columns import Codes, Floats, NoisyColumn, NoisyEstimator, reconstruct_shares
 from sfumato.errors import DataError, InputError, quote

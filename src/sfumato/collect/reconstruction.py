@@ -22,12 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sfumato.collect.additive_noise import AdditiveNoise
-from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
-from sfumato.collect.channel import BinnedChannel, category_channel
-from sfumato.collect.deconvolution import deconvolve
-from sfumato.collect.expectation_maximization import (
+from sfumato.channels.additive_noise import AdditiveNoise
+from sfumato.channels.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
+from sfumato.channels.channel import BinnedChannel, category_channel
+from sfumato.channels.expectation_maximization import (
     FittedShares,
     MixtureLikelihood,
     chi_square_below,
@@ -37,6 +35,8 @@ from sfumato.collect.expectation_maximization import (
     mean_change_below,
     polish,
 )
+from sfumato.collect.basket_noise import FlipNoise
+from sfumato.collect.deconvolution import deconvolve
 from sfumato.collect.noise import Noise, Unperturbed
 from sfumato.collect.reports import (
     check_reports,

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collect.additive_noise import AdditiveNoise
+from sfumato.channels.additive_noise import AdditiveNoise
+from sfumato.channels.category_noise import UnaryNoise
+from sfumato.channels.channel import BinnedChannel
+from sfumato.channels.expectation_maximization import MixtureLikelihood, iterate_plainly, iterations_by_held_out
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import UnaryNoise
-from sfumato.collect.channel import BinnedChannel
-from sfumato.collect.expectation_maximization import MixtureLikelihood, iterate_plainly, iterations_by_held_out
 from sfumato.collect.noise import ColumnNoise, Unperturbed
 from sfumato.collect.prior_knowledge import PriorKnowledge
 from sfumato.errors import InputError
@@ -61,7 +61,7 @@ def expect_error(noise: ColumnNoise, rows: int, known: PriorKnowledge | None = N
 
     Where nothing is known, answers are taken as equally likely, and numbers as `HUMPS`.
 
-    >>> from sfumato.collect.category_noise import ResponseNoise
+    >>> from sfumato.channels.category_noise import ResponseNoise
     >>> round(expect_error(ResponseNoise(("yes", "no"), 0.5), 10_000).standard_error, 6)  # 0.5 / 0.5 / √n
     0.01
     """
@@ -85,7 +85,7 @@ def share_errors(noise: ColumnNoise, shares: Floats, rows: int) -> Floats:
     q (1 - q) / (n keep²). In unary encoding and baskets each value is a bit of its own: q (1 - q) / (n (keep - add)²).
     For a matrix T it is the diagonal of B (diag q - q qᵀ) Bᵀ / n with B the inverse of Tᵀ and q = Tᵀ p.
 
-    >>> from sfumato.collect.category_noise import ResponseNoise
+    >>> from sfumato.channels.category_noise import ResponseNoise
     >>> share_errors(ResponseNoise(("a", "b", "c"), 0.6), np.array([0.5, 0.3, 0.2]), 10_000).round(4).tolist()
     [0.0083, 0.0077, 0.0072]
     """

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sfumato.collect.additive_noise import AdditiveNoise
+from sfumato.channels.additive_noise import AdditiveNoise
+from sfumato.channels.category_noise import UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import UnaryNoise
 from sfumato.errors import DataError, listing, quote
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.attack.result import AttackResult, ShownAttack
-from sfumato.collect.additive_noise import GaussianNoise
+from sfumato.channels.additive_noise import GaussianNoise
 from sfumato.collect.number_columns import read_number_columns
 from sfumato.core.randomness import Randomness
 from sfumato.errors import DataError, InputError, quote

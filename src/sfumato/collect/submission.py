@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.collect.additive_noise import AdditiveNoise
+from sfumato.channels.additive_noise import AdditiveNoise
+from sfumato.channels.category_noise import MatrixNoise, UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import MatrixNoise, UnaryNoise
 from sfumato.collect.noise import ColumnNoise, Noise, Unperturbed
 from sfumato.errors import InputError, shorten
 

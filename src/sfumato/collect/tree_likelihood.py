@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from sfumato.collect.expectation_maximization import MixtureLikelihood, iterate_plainly, iterations_by_held_out
+from sfumato.channels.expectation_maximization import MixtureLikelihood, iterate_plainly, iterations_by_held_out
 from sfumato.collect.noisy_columns import Codes, Floats, NoisyColumn, is_identity, reconstruct_shares
 
 Box = dict[int, NDArray[np.bool_]]

@@ -17,9 +17,11 @@ from sfumato.compare.pareto_front import front, knee
 from sfumato.compare.settings import RunConfiguration, find_settings, plan_runs
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import InputError, PolicyError, SfumatoError, is_lack_of_memory, quote
+from sfumato.masking import MaskedTable, mask_table
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import percent
 from sfumato.policy import Policy, load
+from sfumato.policy.column_masks import ColumnMasks
 from sfumato.release import prepare
 from sfumato.release.pipeline import Progress
 from sfumato.settled_policy import settle_policy
@@ -356,7 +358,8 @@ def _run_all(runs: Sequence[RunConfiguration], cache: "EncodingCache", watch: Wa
         if run.policy is not None:
             try:
                 encoded = cache.encoded(run.policy)
-                line = replace(line, figures=measure_run(cache.table, run.policy, encoded, progress))
+                figures = measure_run(cache.table, run.policy, encoded, progress, masked=cache.masked(run.policy))
+                line = replace(line, figures=figures)
             except SfumatoError as error:
                 line = replace(line, reason=str(error))
             except Exception as error:
@@ -368,14 +371,16 @@ def _run_all(runs: Sequence[RunConfiguration], cache: "EncodingCache", watch: Wa
 
 @dataclass(frozen=True, eq=False)
 class EncodingCache:
-    """The table, read once, and encoded once for all policies that see the same of it.
+    """The table, read once, and masked and encoded once for all policies that see the same of it.
 
-    `seconds` are those for reading, and for encoding the first time.
+    Masks are drawn once, so that lines differ by their settings and not by chance. `seconds` are those for reading,
+    masking and encoding the first time.
     """
 
     table: Table
     seconds: float
     by_view: dict[object, EncodedTable] = field(default_factory=dict)
+    by_masks: dict[object, MaskedTable] = field(default_factory=dict)
 
     @classmethod
     def from_data(cls, data: Any, policy: Policy) -> "EncodingCache":
@@ -394,16 +399,37 @@ class EncodingCache:
     def encoded(self, policy: Policy) -> EncodedTable:
         """Encode the table as this policy sees it."""
         looked_at = frozenset(name for model in policy.privacy for name in model.looks_at)
-        view = (policy.publish.form == "anatomy", looked_at, policy.search.seed)
+        view = (policy.publish.form == "anatomy", looked_at, policy.search.seed, _masks_of(policy))
         if view not in self.by_view:
-            self.by_view[view] = encode(self.table, policy)
+            self.by_view[view] = encode(self.masked(policy).table, policy)
         return self.by_view[view]
 
+    def masked(self, policy: Policy) -> MaskedTable:
+        """Mask the table as this policy does."""
+        masks = (_masks_of(policy), policy.search.seed)
+        if masks not in self.by_masks:
+            self.by_masks[masks] = mask_table(self.table, policy)
+        return self.by_masks[masks]
 
-def measure_run(table: Table, policy: Policy, encoded: EncodedTable, progress: Progress | None = None) -> RunFigures:
-    """Make a release under the policy, and measure it once the verifier has passed it."""
+
+def _masks_of(policy: Policy) -> tuple[tuple[str, ColumnMasks], ...]:
+    return tuple((column.name, column.masks) for column in policy.masked)
+
+
+def measure_run(
+    table: Table,
+    policy: Policy,
+    encoded: EncodedTable,
+    progress: Progress | None = None,
+    *,
+    masked: MaskedTable | None = None,
+) -> RunFigures:
+    """Make a release under the policy, and measure it once the verifier has passed it.
+
+    `masked` is the table with its columns masked, which was encoded, where some are.
+    """
     start = time.perf_counter()
-    release = prepare(table, policy, progress=progress, encoded=encoded)
+    release = prepare(table, policy, progress=progress, encoded=encoded, masked=masked)
     privacy = tuple(release.privacy)  # what the verifier found; raises where it does not pass the release
     total = time.perf_counter() - start
     utility, risk = release.utility, release.risk

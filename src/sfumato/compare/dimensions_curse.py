@@ -135,7 +135,6 @@ def _levels(
         raw = measure_prosecutor_risk(counter.group(counter.at_bottom()).classes)
         progress = watch(number - 1, len(quasi), f"{number} columns") if watch else None
         others = [attribute.name for attribute in quasi[number:]]
-        remaining = replace(cache.table, arrow=cache.table.arrow.drop_columns(others))
         releases = []
         for run in runs:
             assert run.policy is not None  # noqa: S101 - runs without a policy were refused at the start
@@ -144,7 +143,9 @@ def _levels(
             release = DimensionRelease(k, None if k is None else cube_share(k, persons, number))
             try:
                 policy = _leave_out(run.policy, others)
-                release = replace(release, figures=measure_run(remaining, policy, projected, progress))
+                masked = cache.masked(run.policy).without(others)
+                figures = measure_run(masked.original, policy, projected, progress, masked=masked)
+                release = replace(release, figures=figures)
             except SfumatoError as error:
                 release = replace(release, reason=str(error))
             releases.append(release)

@@ -22,6 +22,25 @@ def arrow_numbers(values: NDArray[Any]) -> Any:
     return pa.Array.from_buffers(pa.from_numpy_dtype(packed.dtype), len(packed), [None, pa.py_buffer(packed)])
 
 
+def arrow_places(values: NDArray[np.int64], there: NDArray[np.bool_]) -> Any:
+    """Make an Arrow array of whole numbers that is NULL where nothing is there: where to take from.
+
+    >>> arrow_places(np.array([3, 1]), np.array([True, False])).to_pylist()
+    [3, None]
+    """
+    packed, valid = np.ascontiguousarray(values, dtype=np.int64), pa.py_buffer(np.packbits(there, bitorder="little"))
+    return pa.Array.from_buffers(pa.int64(), len(packed), [valid, pa.py_buffer(packed)])
+
+
+def arrow_flags(values: NDArray[np.bool_]) -> Any:
+    """Make an Arrow array of true and false.
+
+    >>> arrow_flags(np.array([True, False])).to_pylist()
+    [True, False]
+    """
+    return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(np.packbits(values, bitorder="little"))])
+
+
 def arrow_texts(values: Sequence[str | None]) -> Any:
     """Make an Arrow array of texts, ``None`` for NULL.
 

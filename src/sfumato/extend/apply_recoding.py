@@ -38,6 +38,7 @@ from sfumato.extend.repeated_people import count_repeated_people
 from sfumato.hierarchy import File, Spec
 from sfumato.hierarchy.hierarchy import Label
 from sfumato.labels.label_loss import find_losses, loss_arrays
+from sfumato.masking import mask_table
 from sfumato.models import LINKAGE
 from sfumato.policy import Policy
 from sfumato.publish.extension import Extension, LeftOut
@@ -85,10 +86,11 @@ def publish_further(base: BaseRelease, data: Any) -> Publication:
                 "already; give the rows that came after"
             )
         _check_types(whole, base)
-        unknown = find_unknown_rows(whole, policy)
-        table = (
-            whole if not unknown else replace(whole, arrow=whole.arrow.filter(pa.array(_known_rows(whole, unknown))))
-        )
+        masked = mask_table(whole, policy, like=base.masking, part=len(base.releases))
+        unknown = find_unknown_rows(masked.table, policy)
+        if unknown:
+            masked = masked.filter(_known_rows(whole, unknown))
+        table = masked.table
         limit = _suppression_limit(policy, whole.rows)
         unknown_rows = {name: int(rows.sum()) for name, rows in unknown.items()}
         if not table.rows:
@@ -120,7 +122,17 @@ def publish_further(base: BaseRelease, data: Any) -> Publication:
 
         linked = link_releases(encoded, rules)
     publication = Publication(
-        rules, table, encoded, recoding, tables, digest, seconds, repeated.result(), linked, extension=extension
+        rules,
+        masked.original,
+        encoded,
+        recoding,
+        tables,
+        digest,
+        seconds,
+        repeated.result(),
+        linked,
+        extension=extension,
+        masked=masked,
     )
     if linked is not None:
         _check_join(publication)

@@ -15,6 +15,7 @@ from typing import Any
 from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
 from sfumato.errors import DataError, InputError, UnreadableFile, quote
 from sfumato.extend.repeated_people import OriginalTable, find_original
+from sfumato.masking import MaskingState
 from sfumato.policy import Policy, load
 from sfumato.policy.requirements import find_apply_obstacle
 from sfumato.publish.extension import ExtendedRelease
@@ -35,7 +36,8 @@ class BaseRelease:
 
     `releases` are it and those that it extends, in the order in which they came out. `inputs` are the hashes of the
     files that these were made of, and `originals` the files, where they still are. `totals` are the rows that came in,
-    by column and value, for requirements that compare with the whole table.
+    by column and value, for requirements that compare with the whole table. `masking` is how the rows of the first of
+    them were masked.
     """
 
     name: str
@@ -46,6 +48,7 @@ class BaseRelease:
     inputs: frozenset[str] = frozenset()
     originals: tuple[OriginalTable, ...] = ()
     totals: Mapping[str, Mapping[str | None, int]] = field(default_factory=dict)
+    masking: MaskingState = field(default_factory=MaskingState)
 
     def with_releases(self, releases: Sequence[ExtendedRelease]) -> "BaseRelease":
         """Add others that are out under the same labels, as a ledger knows them."""
@@ -101,6 +104,7 @@ def _base_in_memory(release: Release) -> BaseRelease:
         {name: str(getattr(kind, "value_type", kind)) for name, kind in table.types.items()},
         frozenset([release.input_digest] if release.input_digest else []),
         totals={name: dict(zip(one.values, one.totals.tolist(), strict=True)) for name, one in domains.items()},
+        masking=MaskingState() if publication.masked is None else publication.masked.state,
     )
 
 
@@ -136,7 +140,19 @@ def _base_from_folder(folder: Path, policy: "str | Path | Mapping[str, Any] | Po
         frozenset(digest for digest in inputs if isinstance(digest, str)),
         tuple(one for one in map(find_original, audits) if one is not None),
         _read_totals(_part(audit, "extends") or audit),
+        _read_masking(audit, rules),
     )
+
+
+def _read_masking(audit: Mapping[str, Any], policy: Policy) -> MaskingState:
+    """Read how columns were masked; further rows are masked alike, or not published."""
+    state = MaskingState.from_json(audit["masking"]) if "masking" in audit else MaskingState()
+    noisy = {column.name for column in policy.masked if column.masks.noise is not None}
+    drawn = {column.name for column in policy.masked if column.masks.pram is not None}
+    known = set() if state.noise is None else {*state.noise.columns}
+    if noisy != known or drawn != {*state.drawn}:
+        raise DataError(f"{AUDIT} does not say how columns were masked; it was changed after it was written")
+    return state
 
 
 def _read_audit(public: Path | None) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.attack.intersect import intersect
-from sfumato.errors import Infeasible, InputError, OutputError, SfumatoError, quote
+from sfumato.errors import Infeasible, InputError, OutputError, SfumatoError, listing, quote
 from sfumato.extend.apply_recoding import publish_further
 from sfumato.extend.base_release import BaseRelease, read_extended
 from sfumato.ledger.entries import Entry, PopulationSnapshot
@@ -21,7 +21,7 @@ from sfumato.ledger.join_cost import describe_cheapest_column, describe_join_cos
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.same_release import entries_publish_the_same, publishes_the_same
 from sfumato.ledger.stored_copies import file_sha256
-from sfumato.policy import Policy
+from sfumato.policy import Policy, Role
 from sfumato.previous import link_releases
 from sfumato.publish.promise import state_requirements
 from sfumato.publish.signing_key import SigningKey
@@ -55,7 +55,8 @@ class RecordedRelease:
     @property
     def warnings(self) -> list[str]:
         """What the data holder should know, of the release and of what could not be asked of the join."""
-        return [*self.release.warnings, *join_warnings(self.same_people), *self.notes]
+        again = mask_warnings(self.release, self.same_people)
+        return [*self.release.warnings, *join_warnings(self.same_people), *again, *self.notes]
 
     def save(self, folder: Path, *, force: bool = False, sign: str | Path | SigningKey | None = None) -> Entry:
         """Write the release folder and record it: neither without the other, whatever happens in between.
@@ -123,6 +124,34 @@ def join_warnings(entries: Sequence[Entry]) -> list[str]:
             told = "none of them was joined; sfumato attack intersect measures what all releases tell together"
         warnings.insert(0, f"{_titles(apart)} is of two tables, and {told}")
     return warnings
+
+
+_DRAWN = frozenset({"noise", "rank swapping", "post-randomization"})
+"""Methods of a manifest by which columns are masked anew in every release."""
+
+
+def mask_warnings(release: Release, entries: Sequence[Entry]) -> list[str]:
+    """Say which columns are masked at random here or in earlier releases about the same people, and in both of them.
+
+    Noise that is drawn again and again can be averaged out by whoever knows which rows are of one person; and a column
+    that is published as it is tells what it was masked for before.
+    """
+    here = {name for name, masks in release.publication.masks.items() if masks.is_random}
+    shown = {column.name for column in release.policy.columns.values() if column.role is not Role.IDENTIFIER}
+    several: defaultdict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        for column in entry.manifest["columns"]:
+            drawn = any(method["method"] in _DRAWN for method in column.get("masked", ()))
+            if column["name"] in here or (drawn and column["name"] in shown):
+                several[column["name"]].append(entry)
+    alike: defaultdict[tuple[int, ...], list[str]] = defaultdict(list)
+    for name, some in several.items():
+        alike[tuple(entry.number for entry in some)].append(name)
+    return [
+        f"{listing(names)} stands in {_titles(several[names[0]])} as well, and is masked at random in one of them or "
+        "in both: who can tell which rows are of one person averages it out over the releases; publish it once"
+        for names in alike.values()
+    ]
 
 
 def _titles(entries: Sequence[Entry]) -> str:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sfumato.core.arrays import BoolArray, Codes, IntArray
 from sfumato.core.keys import pack_tuples
 from sfumato.core.segments import expand_ranges
-from sfumato.errors import quote
+from sfumato.errors import listing, quote
 from sfumato.labels.covered_values import looks_generalized
 from sfumato.labels.label_overlap import DescribedLabels, LabelOverlap, find_overlap, find_unexplained
 from sfumato.matching.people import KnownPeople
@@ -279,6 +279,13 @@ def unexplained_notes(lookup: PeopleLookup) -> Iterator[str]:
         if label is not None:
             what = f"has labels that it does not explain, such as {quote(label)}: they may be any value"
             yield f"Column '{name}' {where} {what}."
+    masked = [entry["name"] for entry in release.manifest.columns if entry.get("masked")]
+    looked_up = [name for name in lookup.comparable if name in masked]
+    if looked_up and not lookup.own_lines:
+        yield (
+            f"Masked {where}: {listing(looked_up)}. People are looked up by true values, which their rows need not "
+            "have there; who knows how a column was masked, and compares by nearness, may find more of them."
+        )
     if not lookup.comparable:
         yield f"No column {where} is known, so that all its rows may be anybody's."
 

@@ -271,6 +271,34 @@ def scatter(
     return plane.chart(title, *ring, *marks, *_point_names(plane, series, marked))
 
 
+@dataclass(frozen=True)
+class Cloud:
+    """Points of one group, with the outline of what they were drawn for, and its name in the legend."""
+
+    label: str
+    outline: Sequence[tuple[float, float]]
+    points: Sequence[tuple[float, float]]
+
+
+def clouds(groups: Sequence[Cloud], across: ChartAxis, up: ChartAxis, *, title: str) -> Markup:
+    """An outline and markers for each group.
+
+    >>> group = Cloud("a group of 3", [(0, 0), (1, 0), (0, 1)], [(0.5, 0.2)])
+    >>> chart = clouds([group, group], ChartAxis("age"), ChartAxis("hours"), title="Groups")
+    >>> chart.count('class="line"'), chart.count('class="mark"')
+    (4, 4)
+    """
+    series = [Series(group.label, group.points) for group in groups]
+    plane = _Plane(series, across, up, extra=tuple(point for group in groups for point in group.outline))
+    marks = []
+    for place, group in enumerate(groups):
+        outline = [plane.place(x, y) for x, y in (*group.outline, *group.outline[:1])]
+        points = [plane.place(x, y) for x, y in group.points]
+        stroke = [_stroke(place, outline)] if outline else []
+        marks.append(_coloured(place, *stroke, *[_marker(place, x, y) for x, y in points]))
+    return plane.chart(title, *marks)
+
+
 def _point_names(plane: "_Plane", series: Sequence[Series], marked: tuple[float, float] | None) -> Iterator[Markup]:
     """Names on the first side of their point where they cover nothing; those without such a side are left out."""
     places = [plane.place(x, y) for one_series in series for x, y in one_series.points]
@@ -345,7 +373,9 @@ class _Plane:
         for tick in self.across.ticks(left, right):
             x, y = self.place(tick, low)
             yield tag("path", d=f"M{x} {y}v4", class_="side")
-            yield tag("text", self.across.text(tick), x=x, y=y + 17, class_="middle")
+            text = self.across.text(tick)
+            beyond = x + _LETTER * len(text) / 2 > _WIDTH  # a long number at the end goes to the left of its tick
+            yield tag("text", text, x=_WIDTH if beyond else x, y=y + 17, class_="end" if beyond else "middle")
         x, y = self.place(left, low)
         yield tag("path", d=f"M{x} {y}H{end}", class_="side")
         yield tag("text", self.across.title, x=(x + end) / 2, y=_PLANE_HEIGHT - 8, class_="middle said")

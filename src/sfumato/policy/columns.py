@@ -7,12 +7,17 @@ from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
+from sfumato.core.numbers import is_number
 from sfumato.errors import PolicyError
 from sfumato.hierarchy import File, LabelFunction, Mask, Spec, Suppress, parse
+from sfumato.policy.column_masks import MASK_KEYS, NO_MASKS, ColumnMasks, read_masks, refuse_masks
 from sfumato.policy.section import Section, join_choices, require_table
 from sfumato.policy.toml_text import dotted_key
 
-COLUMN_KEYS = ("role", "hierarchy", "least", "public_domain", "weight", "key", "round")
+COLUMN_KEYS = ("role", "hierarchy", "least", "public_domain", "weight", "key", *MASK_KEYS, "kind", "bounds", "atoms")
+DRAWN_KEYS = ("kind", "bounds", "atoms")
+"""What is said of a column whose values are drawn, and not told."""
+KINDS = ("number", "date", "category")
 
 
 class Role(StrEnum):
@@ -44,7 +49,9 @@ class Column:
     level of the hierarchy that may be published, however many rows share a value. `public_domain` says that everybody
     may know all leaves of the hierarchy file, as of an official list of codes, whether a published row has them or not.
     `weight` is what the precision of a quasi-identifier is worth; `round` is the step to which sampling weights, which
-    are a role, are rounded.
+    are a role, are rounded. `masks` say how the values of all other columns are changed before anything else. Where
+    values are drawn, `kind` says what the column holds (as its values suggest, where it is left out), `bounds` what
+    nothing drawn may exceed, and `atoms` the numbers that stay as they are because many rows share them.
 
     >>> Column("visits", Role.PLAIN).weight
     1.0
@@ -58,6 +65,10 @@ class Column:
     least: int = 0
     public_domain: bool = False
     round: float | None = None
+    kind: str | None = None
+    bounds: tuple[float | str, float | str] | None = None
+    atoms: tuple[float, ...] | None = None
+    masks: ColumnMasks = NO_MASKS
 
 
 def columns_with_role(columns: Mapping[str, Column], role: Role) -> tuple[Column, ...]:
@@ -69,10 +80,11 @@ def columns_with_role(columns: Mapping[str, Column], role: Role) -> tuple[Column
     return tuple(column for column in columns.values() if column.role == role)
 
 
-def read_columns(value: object, *, folder: Path, levels: bool = True) -> Mapping[str, Column]:
+def read_columns(value: object, *, folder: Path, levels: bool = True, drawn: bool = False) -> Mapping[str, Column]:
     """Read the [columns] table, in its own order; hierarchy files are sought from `folder`.
 
     Where nothing is generalized, a quasi-identifier needs no `levels`: its values as they are, and ``*``, will do.
+    Where values are `drawn`, it needs no hierarchy at all.
 
     >>> read_columns({"ssn": {"role": "identifier"}}, folder=Path())["ssn"].role
     <Role.IDENTIFIER: 'identifier'>
@@ -84,12 +96,21 @@ def read_columns(value: object, *, folder: Path, levels: bool = True) -> Mapping
         key = dotted_key("columns", name)
         section = Section.from_value(require_table(item, key, example='{ role = "plain" }'), key, COLUMN_KEYS)
         role = _read_role(section)
-        hierarchy = _read_hierarchy(section, role, folder, levels=levels)
+        undeclared = drawn and "hierarchy" not in section.table
+        hierarchy = None if undeclared else _read_hierarchy(section, role, folder, levels=levels)
         key_file = read_key_file(section, individual=role is Role.INDIVIDUAL, folder=folder)
         weight = _read_weight(section, role)
         least = _read_least(section, name, role, hierarchy)
         public = _read_public_domain(section, role, hierarchy)
-        columns[name] = Column(name, role, hierarchy, weight, key_file, least, public, _read_round(section, role))
+        masks, step = NO_MASKS, None
+        if role in {Role.QUASI, Role.SENSITIVE, Role.PLAIN}:
+            masks = read_masks(section, hierarchy)
+        elif role is Role.WEIGHT:
+            step = _read_round(section)
+        else:
+            refuse_masks(section, str(role))
+        about = (section.choice("kind", KINDS), _read_bounds(section), _read_atoms(section))
+        columns[name] = Column(name, role, hierarchy, weight, key_file, least, public, step, *about, masks=masks)
     return MappingProxyType(columns)
 
 
@@ -150,15 +171,39 @@ def _read_public_domain(section: Section, role: Role, spec: Spec | None) -> bool
     return section.flag("public_domain", default=False)
 
 
-def _read_round(section: Section, role: Role) -> float | None:
+def _read_round(section: Section) -> float | None:
     """Read the step that sampling weights are rounded to, or None where they are published as they are."""
+    others = {key: value for key, value in section.table.items() if key != "round"}
+    refuse_masks(Section(others, section.key), "weight")
     step = section.number("round")
-    if step is not None and role is not Role.WEIGHT:
-        message = f"only a column of role weight is rounded, not one of role {role}; leave it out"
-        raise PolicyError(message, key=section.path("round"))
     if step == 0:
         raise section.error("round", "must be a number above 0")
     return None if step is None else float(step)
+
+
+def _read_bounds(section: Section) -> tuple[float | str, float | str] | None:
+    """Read the lowest and the highest value that may be drawn: two numbers, or two dates as text."""
+    value = section.table.get("bounds")
+    if value is None:
+        return None
+    if isinstance(value, list) and len(value) == 2:
+        low, high = value
+        numbers, dates = is_number(low) and is_number(high), isinstance(low, str) and isinstance(high, str)
+        if (numbers or dates) and low < high:
+            return low, high
+    raise section.error(
+        "bounds", 'must be the lowest and the highest value, as [0, 120] or ["2020-01-01", "2024-12-31"]'
+    )
+
+
+def _read_atoms(section: Section) -> tuple[float, ...] | None:
+    """Read the numbers that stay as they are because many rows share them."""
+    value = section.table.get("atoms")
+    if value is None:
+        return None
+    if isinstance(value, list) and all(map(is_number, value)):
+        return tuple(float(number) for number in value)
+    raise section.error("atoms", "must be a list of numbers such as [0, 40], or [] for none")
 
 
 def check_least(least: int, height: int, *, column: str) -> None:

@@ -13,7 +13,11 @@ from sfumato.policy.database_url import DatabaseUrl, TablePlace, find_place, is_
 from sfumato.policy.section import Section, require_table
 
 DATA_KEYS = ("source", "query", "table", "sheet", "separator", "null", "encoding")
-ALGORITHM_KEYS = ("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class")
+CONDENSATION_KEYS = ("clustering", "strata", "multiple", "noise")
+ALGORITHM_KEYS = (
+    *("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class"),
+    *CONDENSATION_KEYS,
+)
 ABOUT_KEYS = ("title", "publisher", "contact", "purpose")
 """What whoever gets a release is told of it besides: keys of [publish] that change nothing in the table."""
 PUBLISH_KEYS = ("form", "format", "ranges", "numeric", "ss", "sign", "to", *ABOUT_KEYS)
@@ -29,15 +33,19 @@ CUTS = ("tds",)
 UNLEVELLED = ("auto", "mondrian", "mondrian-relaxed")
 """Algorithms that choose ranges and sets for columns without levels; others publish these as the value or ``*``."""
 RECODERS = ("auto", *FULL_DOMAIN, *LOCAL, *CUTS)
-ALGORITHMS = (*RECODERS, "anatomy")
-LATER_ALGORITHMS = ("microaggregation", "condensation")
+ALGORITHMS = (*RECODERS, "anatomy", "condensation")
+LATER_ALGORITHMS = ("microaggregation",)
+CLUSTERINGS = ("mdav", "v-mdav", "mondrian")
+"""How rows that are near each other are put together."""
 METRICS = ("ncp", "distortion", "height", "precision", "discernibility", "average-class-size", "entropy")
 SCORES = ("distortion", "discernibility", "classification", "conditional")
 """What top-down specialization goes by."""
 CLASSIFYING = ("classification", "conditional")
 """The scores that need a class column."""
-FORMS = ("generalized", "lossy-join", "anatomy")
-LATER_FORMS = ("synthetic",)
+FORMS = ("generalized", "lossy-join", "anatomy", "synthetic")
+LATER_FORMS = ("uncertain",)
+DRAWN_FORMS = ("synthetic", "uncertain")
+"""Forms whose rows are drawn, and nobody's."""
 FORMATS = ("csv", "csv.gz", "parquet")
 TARGETS = ("postgresql", "sqlite", "duckdb")
 """Databases that a release can be put into: those that make a table within a transaction."""
@@ -85,7 +93,8 @@ class AlgorithmOptions:
     The share is a fraction, so that 0.1 of ten rows is one row. Without a seed, randomness is fresh. `keep_together`
     says whether a person's rows with equal quasi-identifiers always land in one class. `score` is what top-down
     specialization goes by, and `class_column` the column whose values are to be told from the others, for
-    `classification`.
+    `classification`. Condensation puts rows together by a `clustering`, within the values of the columns of `strata`;
+    it draws `multiple` rows for each, with so much `noise` besides, in standard deviations of a column.
 
     >>> AlgorithmOptions(suppression=Fraction("0.1")).suppression * 10
     Fraction(1, 1)
@@ -99,6 +108,10 @@ class AlgorithmOptions:
     keep_together: bool = True
     score: str = "distortion"
     class_column: str | None = None
+    clustering: str | None = None
+    strata: tuple[str, ...] = ()
+    multiple: int = 1
+    noise: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -128,6 +141,11 @@ class PublishOptions:
     def split(self) -> bool:
         """Whether two tables are published in place of one."""
         return self.form in {"lossy-join", "anatomy"}
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the rows that are published are drawn, so that none is anybody's."""
+        return self.form in DRAWN_FORMS
 
 
 @dataclass(frozen=True)
@@ -251,7 +269,28 @@ def read_algorithm_options(value: object) -> AlgorithmOptions:
         keep_together=section.flag("keep_together", default=True),
         score=section.choice("score", SCORES) or ("distortion" if class_column is None else "classification"),
         class_column=class_column,
+        clustering=section.choice("clustering", CLUSTERINGS),
+        strata=_read_strata(section),
+        multiple=_read_multiple(section),
+        noise=float(section.number("noise", most=10) or 0),
     )
+
+
+def _read_strata(section: Section) -> tuple[str, ...]:
+    strata = section.texts("strata") or ()
+    if len(set(strata)) < len(strata):
+        raise section.error("strata", "must name each column once")
+    return strata
+
+
+_MOST_MULTIPLE = 1000
+
+
+def _read_multiple(section: Section) -> int:
+    multiple = section.whole_number("multiple")
+    if multiple is not None and not 1 <= multiple <= _MOST_MULTIPLE:
+        raise section.error("multiple", f"must be a whole number from 1 to {_MOST_MULTIPLE}")
+    return 1 if multiple is None else multiple
 
 
 def read_publish_options(value: object, *, folder: Path | None = None) -> PublishOptions:

@@ -24,6 +24,7 @@ from sfumato.hierarchy import File, LabelFunction
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import keys as write_keys
 from sfumato.page.wording import percent, plural
+from sfumato.policy.column_masks import describe_masks
 from sfumato.policy.column_patterns import is_pattern, match_columns
 from sfumato.policy.columns import Column, Role, check_key_file, columns_with_role, read_columns
 from sfumato.policy.options import (
@@ -43,12 +44,14 @@ from sfumato.policy.previous_releases import PreviousRelease, read_previous_rele
 from sfumato.policy.requirements import (
     check_apply,
     check_columns,
+    check_drawn,
     check_form,
     check_idle_keys,
     check_join_algorithm,
     check_levels,
     check_linkage,
     check_models,
+    check_persons_and_weights,
     check_specialization,
     find_anatomy_column,
     read_requirements,
@@ -143,6 +146,13 @@ class Policy(Shown):
     def _check(self) -> None:
         columns = self._checked_columns()
         check_target_apart(self.source, self.publish.to)
+        check_drawn(columns, self.requirements, self.document)
+        if self.publish.drawn:
+            check_persons_and_weights(columns)
+            check_models(columns, self.requirements, self.document.get("privacy"))
+            check_linkage(columns, self.requirements, self.previous)
+            check_apply(columns, self.publish, self.document)
+            return
         check_columns(columns)
         check_levels(columns, self.recoder, joined=bool(self.linkage))
         check_models(columns, self.requirements, self.document.get("privacy"))
@@ -173,7 +183,7 @@ class Policy(Shown):
     def display(self) -> Display:
         """Show the role of each column, how it is generalized, and what is promised."""
         written = require_table(self.document.get("columns", {}), "columns")
-        columns = []
+        columns, masked = [], []
         for name, column in self.columns.items():
             entry: Any = written.get(name, {})
             how = entry.get("hierarchy", "") if isinstance(entry, Mapping) else ""
@@ -182,8 +192,11 @@ class Policy(Shown):
             elif isinstance(column.hierarchy, LabelFunction):
                 how = f"the function {column.hierarchy.name}"
             columns.append((name, str(column.role), how if isinstance(how, str) else write_value(how)))
+            if column.masks:
+                masked.append((name, describe_masks(column.masks)))
         promises = [(entry.name, write_keys(entry.required)) for entry in self.requirements]
         tables = [FigureTable(("column", "role", "generalized by"), columns), FigureTable(("promise", ""), promises)]
+        tables += [FigureTable(("column", "masked by"), masked)] if masked else []
         drop = (
             f", at most {percent(float(self.search.suppression))} of the rows dropped"
             if self.search.suppression
@@ -265,7 +278,9 @@ class Policy(Shown):
 
     @property
     def recoder(self) -> str:
-        """The algorithm by name; ``auto`` means ``tds`` where a join has to be looked at."""
+        """The algorithm by name; ``auto`` means ``tds`` where a join is looked at, and where rows are drawn theirs."""
+        if self.publish.form == "synthetic":
+            return "condensation"
         return "tds" if self.search.name == "auto" and self.linkage and not self.lenient else self.search.name
 
     def with_role(self, role: Role) -> tuple[Column, ...]:
@@ -306,6 +321,11 @@ class Policy(Shown):
     def ungeneralized(self) -> tuple[Column, ...]:
         """The columns that are published in every row by itself: plain ones, and sampling weights."""
         return tuple(column for column in self.columns.values() if column.role in {Role.PLAIN, Role.WEIGHT})
+
+    @property
+    def masked(self) -> tuple[Column, ...]:
+        """The columns whose values are masked before anything else is done with them."""
+        return tuple(column for column in self.columns.values() if column.masks)
 
     @property
     def anatomized(self) -> str:
@@ -401,7 +421,9 @@ def _read_parts(policy: Mapping[str, object], folder: Path, *, lenient: bool = F
     publish = read_publish_options(document.get("publish", {}), folder=folder)
     return {
         "source": read_data_source(document.get("data", {}), folder=folder),
-        "columns": read_columns(document.get("columns"), folder=folder, levels=publish.form != "anatomy"),
+        "columns": read_columns(
+            document.get("columns"), folder=folder, levels=publish.form != "anatomy", drawn=publish.drawn
+        ),
         "requirements": read_requirements(document.get("privacy"), folder=folder),
         "previous": read_previous_releases(document.get("previous"), folder=folder),
         "search": read_algorithm_options(document.get("algorithm", {})),

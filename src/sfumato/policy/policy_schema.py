@@ -1,6 +1,7 @@
 """The form of a policy file as a JSON schema: what editors complete and underline by."""
 
 from sfumato import hierarchy, models
+from sfumato.policy.column_masks import LEAST_NOISE, MASK_KEYS, MOST_NOISE
 from sfumato.policy.columns import Role
 from sfumato.policy.database_url import DATABASE_FILES, SERVERS
 from sfumato.policy.options import (
@@ -110,14 +111,16 @@ def _columns() -> JsonSchema:
         "public_domain": {"description": public, "type": "boolean", "default": False},
         "weight": {"description": weight, "type": "number", "minimum": 0, "default": 1},
         "key": _text(key, minLength=1),
-        "round": {
-            "description": "The step that sampling weights are rounded to; left out, they are published as they are.",
-            "type": "number",
-            "exclusiveMinimum": 0,
-        },
+        **_masks(),
     }
-    quasi = {"hierarchy", "least", "public_domain", "weight"}
-    allowed = {Role.QUASI: quasi, Role.SENSITIVE: {"hierarchy"}, Role.INDIVIDUAL: {"key"}, Role.WEIGHT: {"round"}}
+    quasi = {"hierarchy", "least", "public_domain", "weight", *MASK_KEYS}
+    allowed = {
+        Role.QUASI: quasi,
+        Role.SENSITIVE: {"hierarchy", *MASK_KEYS},
+        Role.PLAIN: {*MASK_KEYS},
+        Role.INDIVIDUAL: {"key"},
+        Role.WEIGHT: {"round"},
+    }
     rules = []
     for name in Role:
         refused = [key for key in properties if key != "role" and key not in allowed.get(name, set())]
@@ -125,6 +128,55 @@ def _columns() -> JsonSchema:
     column = {**_table("What the column is.", properties), "required": ["role"], "allOf": rules}
     about = "A role for every column of the source, by its name or by a pattern such as lab_*; one without is an error."
     return {"description": about, "type": "object", "minProperties": 1, "additionalProperties": column}
+
+
+def _masks() -> JsonSchema:
+    """Describe the keys that mask a column."""
+    share = {
+        "description": "The standard deviation of the noise, as a share of the column's own.",
+        "type": "number",
+        "minimum": LEAST_NOISE,
+        "maximum": MOST_NOISE,
+    }
+    keep = {
+        "description": "The chance that a value is kept.",
+        "type": "number",
+        "minimum": 0,
+        "exclusiveMaximum": 1,
+    }
+    correlated = "Whether the noise of all such columns has their covariance, so that correlations stay."
+    noise = _table(
+        "Normal noise.", {"share": share, "correlated": {"description": correlated, "type": "boolean", "default": True}}
+    )
+    invariant = "Whether values are drawn by their frequencies, which leaves these as they were on average."
+    pram = _table(
+        "Post-randomization.",
+        {"keep": keep, "invariant": {"description": invariant, "type": "boolean", "default": False}},
+    )
+    bound = [{"type": "number"}, {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"}]
+    return {
+        "top": {"description": "Top coding: what values above it become, a number or a date.", "anyOf": bound},
+        "bottom": {"description": "Bottom coding: what values below it become, a number or a date.", "anyOf": bound},
+        "noise": {
+            "description": "Normal noise is added, with this share of the column's standard deviation.",
+            "anyOf": [share, {**noise, "required": ["share"]}],
+        },
+        "swap": {
+            "description": "Rank swapping: values change places with one within this share of the ranks.",
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "maximum": 1,
+        },
+        "pram": {
+            "description": "Post-randomization: a value is kept with this chance, and else drawn anew.",
+            "anyOf": [keep, {**pram, "required": ["keep"]}],
+        },
+        "round": {
+            "description": "The step whose multiples values, or sampling weights, are rounded to.",
+            "type": "number",
+            "exclusiveMinimum": 0,
+        },
+    }
 
 
 def _previous() -> JsonSchema:

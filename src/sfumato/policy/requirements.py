@@ -11,7 +11,8 @@ order that names the simplest fault first:
 - `check_linkage`, `check_join_algorithm`: (X, Y)-models name columns and releases that are there, and have an
   algorithm that looks at joins;
 - `check_specialization`: top-down specialization has a class column where its score needs one;
-- `check_apply`: the release is of a kind that further rows can be added to, where the policy speaks of them.
+- `check_apply`: the release is of a kind that further rows can be added to, where the policy speaks of them;
+- `check_drawn`: where rows are drawn, all that is said is about drawing, and nowhere else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +21,16 @@ from pathlib import Path
 from sfumato import models
 from sfumato.errors import PolicyError, did_you_mean, listing, quote
 from sfumato.hierarchy import Intervals, Ranges
-from sfumato.policy.columns import Column, Role, columns_with_role
-from sfumato.policy.options import CLASSIFYING, CUTS, FULL_DOMAIN, UNLEVELLED, PublishOptions
+from sfumato.policy.columns import DRAWN_KEYS, Column, Role, columns_with_role
+from sfumato.policy.options import (
+    CLASSIFYING,
+    CONDENSATION_KEYS,
+    CUTS,
+    DRAWN_FORMS,
+    FULL_DOMAIN,
+    UNLEVELLED,
+    PublishOptions,
+)
 from sfumato.policy.previous_releases import ColumnReference, PreviousRelease, read_reference
 from sfumato.policy.section import describe_value, require_table
 from sfumato.policy.toml_text import dotted_key
@@ -59,13 +68,22 @@ def check_columns(columns: ColumnsByName) -> None:
     sfumato.errors.PolicyError: columns: no quasi-identifier: give the columns that others may know
     role = "quasi" and a hierarchy
     """
-    quasi, individuals = columns_with_role(columns, Role.QUASI), columns_with_role(columns, Role.INDIVIDUAL)
+    quasi = columns_with_role(columns, Role.QUASI)
     if not quasi:
         way = 'give the columns that others may know role = "quasi" and a hierarchy'
         raise PolicyError(f"no quasi-identifier: {way}", key="columns")
     if not any(column.weight for column in quasi):
         weight = dotted_key("columns", quasi[0].name, "weight")
         raise PolicyError("every quasi-identifier has weight 0; give one of them more", key=weight)
+    check_persons_and_weights(columns)
+
+
+def check_persons_and_weights(columns: ColumnsByName) -> None:
+    """Refuse more than one column that names persons, and more than one of sampling weights.
+
+    >>> check_persons_and_weights({"who": Column("who", Role.INDIVIDUAL)})
+    """
+    individuals = columns_with_role(columns, Role.INDIVIDUAL)
     if len(individuals) > 1:
         message = f"at most one column may be individual, and {quote(individuals[0].name)} is"
         raise PolicyError(message, key=dotted_key("columns", individuals[1].name, "role"))
@@ -384,6 +402,8 @@ def find_apply_obstacle(columns: ColumnsByName, publish: PublishOptions) -> str 
     """Say why further rows cannot be published under the labels of such a release, and what to do, if they cannot."""
     way = "make a release of all rows with sfumato anonymize"
     individual = next(iter(columns_with_role(columns, Role.INDIVIDUAL)), None)
+    if publish.drawn:
+        return f"a release of the form {publish.form} has no labels that further rows could be given; {way}"
     if publish.split:
         what = "buckets" if publish.form == "anatomy" else "class numbers"
         return f"a release of the form {publish.form} has {what} and not labels that further rows could be given; {way}"
@@ -393,6 +413,90 @@ def find_apply_obstacle(columns: ColumnsByName, publish: PublishOptions) -> str 
     if publish.ranges == "means" and any(isinstance(column.hierarchy, Ranges) for column in columns.values()):
         return f"the mean of a class is not that of further rows, and does not say which numbers it stands for; {way}"
     return None
+
+
+_DRAWN_MODELS = ("k-anonymity", "identity-k-anonymity")
+_IDLE_WHERE_DRAWN = {
+    "algorithm": ("metric", "improve", "keep_together", "score", "class"),
+    "publish": ("ranges", "numeric", "ss"),
+}
+
+
+def check_drawn(
+    columns: ColumnsByName, requirements: Sequence[models.Model | models.Linkage], document: PolicyDocument
+) -> None:
+    """Ask of a release of drawn rows that its policy says nothing that is about rows of people, and the reverse.
+
+    >>> check_drawn({}, (), {"algorithm": {"multiple": 3}})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: algorithm.multiple: is for condensation, which [publish] form = "synthetic" asks for;
+    leave it out
+    """
+    algorithm, publish = _table(document, "algorithm"), _table(document, "publish")
+    form, name = publish.get("form", "generalized"), algorithm.get("name", "auto")
+    if form not in DRAWN_FORMS:
+        _refuse_drawing(algorithm, _table(document, "columns"))
+        return
+    if name not in {"auto", "condensation"}:
+        way = "leave it out, or publish generalized"
+        raise PolicyError(f"the form {form} comes of condensation; {way}", key="algorithm.name")
+    if algorithm.get("suppression"):
+        why = "no row is dropped where all give their part to what is drawn; leave it out"
+        raise PolicyError(why, key="algorithm.suppression")
+    for table, keys in _IDLE_WHERE_DRAWN.items():
+        for key in keys:
+            if key in _table(document, table):
+                raise PolicyError(f"is not for the form {form}; leave it out", key=f"{table}.{key}")
+    for place, model in enumerate(requirements):
+        if model.name not in _DRAWN_MODELS:
+            why = f"the form {form} promises how many each drawn row stands for, and nothing of single values"
+            raise PolicyError(f"{why}; ask for {' or '.join(_DRAWN_MODELS)}", key=f"privacy[{place}].model")
+    _check_drawn_columns(columns, algorithm, document)
+
+
+def _refuse_drawing(algorithm: Mapping[str, object], columns: Mapping[str, object]) -> None:
+    """Refuse what is about drawn rows, where rows of people are published."""
+    if algorithm.get("name") == "condensation":
+        why = "condensation publishes rows that are nobody's"
+        raise PolicyError(f'{why}; write [publish] form = "synthetic"', key="algorithm.name")
+    for key in CONDENSATION_KEYS:
+        if key in algorithm:
+            why = 'is for condensation, which [publish] form = "synthetic" asks for; leave it out'
+            raise PolicyError(why, key=f"algorithm.{key}")
+    for column, entry in columns.items():
+        for key in DRAWN_KEYS:
+            if isinstance(entry, Mapping) and key in entry:
+                why = 'is for values that are drawn, as [publish] form = "synthetic" asks for; leave it out'
+                raise PolicyError(why, key=dotted_key("columns", column, key))
+
+
+def _check_drawn_columns(columns: ColumnsByName, algorithm: Mapping[str, object], document: PolicyDocument) -> None:
+    """Refuse what is said of a column that is not drawn, and strata that are none."""
+    published = [column for column in columns.values() if column.role not in {Role.IDENTIFIER, Role.INDIVIDUAL}]
+    if not published:
+        raise PolicyError("no column is left to be drawn; give one another role than identifier", key="columns")
+    written = _table(document, "columns")
+    for column in columns.values():
+        entry = written.get(column.name)
+        given = entry if isinstance(entry, Mapping) else {}
+        for key in ("least", "weight", "public_domain", "key"):
+            if key in given:
+                why = "is about values that are told, and these are drawn; leave it out"
+                raise PolicyError(why, key=dotted_key("columns", column.name, key))
+        for key in DRAWN_KEYS:
+            if key in given and column not in published:
+                why = f"a column of role {column.role} is not drawn; leave it out"
+                raise PolicyError(why, key=dotted_key("columns", column.name, key))
+            if key in {"bounds", "atoms"} and key in given and column.kind == "category":
+                raise PolicyError("a category has none; leave it out", key=dotted_key("columns", column.name, key))
+    strata = algorithm.get("strata")
+    for name in strata if isinstance(strata, list) else []:
+        if name not in columns:
+            hint = did_you_mean(str(name), columns) or "; name columns of the table"
+            raise PolicyError(f"{quote(name)} is not one of [columns]{hint}", key="algorithm.strata")
+        if columns[name] not in published:
+            why = f"{quote(name)} is of role {columns[name].role}, and is not published; name another column"
+            raise PolicyError(why, key="algorithm.strata")
 
 
 def _table(document: PolicyDocument, name: str) -> Mapping[str, object]:

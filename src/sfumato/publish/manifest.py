@@ -15,6 +15,7 @@ from sfumato._version import __version__
 from sfumato.hierarchy import Ranges, Sets
 from sfumato.hierarchy.hierarchy import Label
 from sfumato.labels.data_dictionary import describe_labels
+from sfumato.masking.mask_promises import masking_statement
 from sfumato.policy import Policy, Role
 from sfumato.policy.options import CUTS, UNLEVELLED
 from sfumato.publish.extension import ALONE, TOGETHER
@@ -118,7 +119,9 @@ def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) 
         "rows": publication.rows,
         "classes": len(recoding.classes),
         "promise": state_requirements(policy),
-        "protects": _protects(publication) + (f" {KEYED_WARNING}" if is_keyed(policy) else ""),
+        "protects": _protects(publication)
+        + (f" {KEYED_WARNING}" if is_keyed(policy) else "")
+        + (f" {stated}" if (stated := state_masking(publication)) else ""),
         "algorithm": recoding.algorithm,
         **describe_search(recoding, levels=False),
         "suppression_limit": float(policy.search.suppression),
@@ -167,6 +170,25 @@ def _protects(publication: Publication) -> str:
         return LINKED + CUT + added
     labels = MIXED if recoding.local else CUT if recoding.cut else ""
     return PROTECTS + (PSEUDONYMS if persons else "") + labels + added
+
+
+def state_masking(publication: Publication) -> str:
+    """What masked columns promise, from the policy and the published values alone; nothing where none is masked."""
+    published = {}
+    for name, masks in publication.masks.items():
+        if masks.pram is not None and not masks.pram.invariant:
+            published[name] = _count_published_values(publication, name)
+    return masking_statement(publication.masks, published)
+
+
+def _count_published_values(publication: Publication, name: str) -> int:
+    """How many different values are published of a column; 0 where it is generalized, so that nobody sees."""
+    for table in publication.tables.values():
+        if name in table.columns and name not in table.recoded:
+            column = table.columns[name]
+            values = column.values if isinstance(column, PublishedColumn) else column.unique()
+            return len(values) - (1 if values.null_count else 0)
+    return 0
 
 
 def describe_search(recoding: Recoding, *, levels: bool = True) -> dict[str, Any]:
@@ -226,6 +248,10 @@ def _describe_column(name: str, table: PublishedTable, publication: Publication)
         entry["pseudonyms"] = "keyed" if is_keyed(policy) else "random"
     if spec.round is not None:
         entry["round"] = spec.round
+    if spec.masks:
+        entry["masked"] = spec.masks.methods()
+        if name in table.recoded:
+            entry["generalized"] = True  # so that no cell has to be a multiple, or within bounds
     if spec.role is not Role.QUASI:
         return entry
     if recoding.levels is not None and recoding.group is None:

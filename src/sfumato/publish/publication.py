@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sfumato.encode import EncodedTable
+from sfumato.masking import MaskedTable
 from sfumato.policy import Policy
+from sfumato.policy.column_masks import ColumnMasks
 from sfumato.publish.extension import Extension
 from sfumato.publish.published_table import PublishedTable
 from sfumato.recode import Recoding
@@ -22,7 +24,8 @@ class Publication:
     `tables` are the published tables by the name of their file. `seconds` says how long each step took.
     `repeated_identifiers` are columns of identifiers that name somebody in several rows, with the rows for each value.
     `linked_releases` are the earlier releases, where a requirement is about the join with them. `extension` says which
-    releases it adds rows to, where its labels are theirs.
+    releases it adds rows to, where its labels are theirs. `masked` is the table whose columns are masked, which all
+    but `source` was made of; `source` has the true values.
     """
 
     policy: Policy
@@ -35,6 +38,7 @@ class Publication:
     repeated_identifiers: Mapping[str, float] = field(default_factory=dict)
     linked_releases: "LinkedReleases | None" = None
     extension: Extension | None = None
+    masked: MaskedTable | None = None
 
     def __repr__(self) -> str:
         """In one line, and without a row: what is printed or logged may go anywhere."""
@@ -55,6 +59,11 @@ class Publication:
     def suppressed(self) -> int:
         """Rows that are not published."""
         return self.recoding.suppressed + (self.extension.set_aside if self.extension else 0)
+
+    @property
+    def masks(self) -> dict[str, ColumnMasks]:
+        """The masks of published columns, in the order of the policy; nothing where no column is masked."""
+        return {column.name: column.masks for column in self.policy.masked}
 
     @property
     def split(self) -> bool:

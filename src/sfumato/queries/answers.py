@@ -7,6 +7,7 @@ reads only the columns that the query mentions.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import floor, isfinite, log10, sqrt
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +16,7 @@ from sfumato.errors import DataError, InputError, quote
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.queries.expected_one_table import plan_expected_one_table
 from sfumato.queries.expected_two_tables import plan_expected_two_tables
+from sfumato.queries.masking_error import add_mask_measures, mask_deviations, mask_sentences, read_methods
 from sfumato.queries.model_error import add_model_error
 from sfumato.queries.paper_estimate import plan_paper_one_table, plan_paper_two_tables
 from sfumato.queries.query_database import connect_to_files, report_query_errors
@@ -89,7 +91,8 @@ class Answers(Shown):
     """What a release of some `form` answers to a query, by an `estimate`: one `Answer` per group, in order.
 
     `columns` are those that were grouped by; without them there is one answer. `sql` is what DuckDB was asked.
-    `weighted_by` is the column of sampling weights that rows count by, where the release has one.
+    `weighted_by` is the column of sampling weights that rows count by, where the release has one. `masked` says of each
+    masked column that the query is about what the answers have of that, a sentence each.
 
     >>> counted = Answer({}, {"count(*)": Estimate(4.0, 0.5, 0.4)})
     >>> answers = Answers("generalized", "expected", (), (counted,), "SELECT …")
@@ -105,6 +108,7 @@ class Answers(Shown):
     answers: tuple[Answer, ...]
     sql: str
     weighted_by: str | None = None
+    masked: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -127,6 +131,7 @@ class Answers(Shown):
         ]
         said = [] if self.answers else ["no group has a row that can meet the conditions"]
         said += [] if self.weighted_by is None else [f"rows count by their sampling weights in {self.weighted_by}"]
+        said += self.masked
         title = f"answers from a release of the form {self.form}"
         return Display(title, [FigureTable((*self.columns, *figures), lines)], said)
 
@@ -136,8 +141,14 @@ class Answers(Shown):
             {"group": dict(one.group), "values": {name: value.as_json() for name, value in one.values.items()}}
             for one in self.answers
         ]
-        content = {"form": self.form, "estimate": self.estimate, "columns": list(self.columns), "answers": answers}
+        content: dict[str, Any] = {
+            "form": self.form,
+            "estimate": self.estimate,
+            "columns": list(self.columns),
+            "answers": answers,
+        }
         content |= {} if self.weighted_by is None else {"weighted_by": self.weighted_by}
+        content |= {"masked": list(self.masked)} if self.masked else {}
         return content | ({"sql": self.sql} if explain else {})
 
 
@@ -181,6 +192,30 @@ class OpenRelease:
         self.weight = next((column for column in self.tables.columns if column.name in weights), None)
         if self.weight is not None and not self.weight.number:
             raise DataError(f"column {quote(self.weight.name)} does not hold weights; it was changed after publication")
+        self.masks = {entry["name"]: read_methods(entry) for entry in self.manifest.columns if entry.get("masked")}
+
+    @cached_property
+    def deviations(self) -> dict[int, float]:
+        """How far masks have the numbers of each column off, a standard deviation by its place."""
+        return mask_deviations(self.tables.connection, self.tables.columns, self.masks, split=self.manifest.is_split)
+
+    def _drawn_values(self, parsed: ParsedQuery) -> dict[str, int]:
+        """Count the different values of columns with post-randomization that a query is about."""
+        asked = {column.place for column in parsed.groups}.union(*(one.columns for one in parsed.conditions))
+        drawn = [
+            column
+            for column in self.tables.columns
+            if column.place in asked
+            and not column.uncertain
+            and "post-randomization" in self.masks.get(column.name, ())
+        ]
+        counts = {}
+        for column in drawn:
+            table = column.dictionary if column.coded else f"t{column.table}"
+            ((counts[column.name],),) = self.tables.connection.execute(
+                f"SELECT count(DISTINCT {column.value}) FROM {table}"
+            ).fetchall()
+        return counts
 
     def query(self, text: str, *, estimate: str = "expected", weighted: bool = True) -> Answers:
         """Answer a query.
@@ -195,12 +230,16 @@ class OpenRelease:
             parsed = read_query(self.tables.connection, text, self.tables.columns)
             weight = self.weight if weighted and estimate == "expected" else None
             measures = Measures.from_query(parsed, weight)
+            if estimate == "expected":
+                measures = add_mask_measures(measures, self.deviations)
             plan = _PLANS[self.manifest.is_split, estimate](parsed, measures, self.tables.columns)
             self._check_work(plan)
             lines = self.tables.connection.execute(plan.sql).fetchall()
         answers = tuple(_read_answer(line, parsed, measures, plan) for line in lines)
         by = None if weight is None else weight.name
-        return Answers(self.manifest.form, estimate, parsed.names, answers, self._explain(parsed, plan), by)
+        masked = mask_sentences(parsed, self.tables.columns, self.masks, self._drawn_values(parsed))
+        explained = self._explain(parsed, plan)
+        return Answers(self.manifest.form, estimate, parsed.names, answers, explained, by, masked)
 
     def close(self) -> None:
         """Give the memory back."""
@@ -251,7 +290,11 @@ def _read_answer(line: Sequence[Any], parsed: ParsedQuery, measures: Measures, p
         estimates = [_estimate_figure(needed, sums, None) for needed in measures.needs]
     else:
         likely = dict(zip(measures.pairs, rest[: len(measures.pairs)], strict=True))
+        masks = {(k, k): sums[error] for k, error in measures.mask_errors.items()}
         whole = add_model_error(likely, plan.model, rest[len(measures.pairs) :], measures)
+        for pair, variance in masks.items():
+            likely[pair] += variance
+            whole[pair] += variance
         estimates = [
             replace(_estimate_figure(needed, sums, whole), spread=_estimate_figure(needed, sums, likely).standard_error)
             for needed in measures.needs

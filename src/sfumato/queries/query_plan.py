@@ -7,7 +7,7 @@ is computed by itself (`QueryPart`) and multiplied in the end.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sfumato.queries.query_tables import QueryColumn
 from sfumato.queries.sql_reader import Aggregate, Expression, ParsedQuery, as_number
@@ -39,21 +39,24 @@ class QueryPlan:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of each row, in SQL, and the columns that it is about."""
+    """A number of each row, in SQL, and the columns that it is about; an `amount` is summed, and no mere count."""
 
     sql: str
     columns: frozenset[int] = frozenset()
+    amount: bool = False
 
 
 @dataclass(frozen=True)
 class Measures:
     """What is summed for a query: `items`, and for each figure the places of those that it needs.
 
-    A count and a sum need one, an average needs the sum and the count that it divides by.
+    A count and a sum need one, an average needs the sum and the count that it divides by. `mask_errors` has, for the
+    place of an amount of masked columns, that of the variance which masks add to it.
     """
 
     items: tuple[Measure, ...]
     needs: tuple[tuple[int, ...], ...]
+    mask_errors: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def from_query(cls, query: ParsedQuery, weight: QueryColumn | None = None) -> "Measures":
@@ -76,7 +79,7 @@ def _measures_of(aggregate: Aggregate) -> list[Measure]:
     is_known = Measure(f"CAST({argument.sql} IS NOT NULL AS DOUBLE)", argument.columns)
     if aggregate.function == "count":
         return [is_known]
-    value = Measure(f"coalesce({as_number(argument, aggregate.function).sql}, 0)", argument.columns)
+    value = Measure(f"coalesce({as_number(argument, aggregate.function).sql}, 0)", argument.columns, amount=True)
     return [value] if aggregate.function == "sum" else [value, is_known]
 
 
@@ -85,7 +88,8 @@ def _weigh(measure: Measure, weight: QueryColumn | None) -> Measure:
     if weight is None:
         return measure
     own = f"CAST({weight.value} AS DOUBLE)"
-    return Measure(own if measure.sql == "1" else f"{own} * {measure.sql}", measure.columns | {weight.place})
+    sql = own if measure.sql == "1" else f"{own} * {measure.sql}"
+    return Measure(sql, measure.columns | {weight.place}, measure.amount)
 
 
 def sorted_pair(first: int, second: int) -> tuple[int, int]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
-    """The private account before the verifier has spoken: all that it needs besides the manifest."""
+    """The private account before the verifier has spoken: all that it needs besides the manifest, and further rows."""
     policy, encoded, linked = publication.policy, publication.encoded, publication.linked_releases
     needs, costs = needs_of(encoded.domains, policy), ground_distances(policy)
     content: dict[str, Any] = {
@@ -44,6 +44,8 @@ def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
     }
     if policy.matched:
         content["patterns"] = {pattern: list(columns) for pattern, columns in policy.matched.items()}
+    if publication.masked:
+        content["masking"] = publication.masked.state.as_json()
     if linked is not None and linked.earlier:
         content["previous"] = [
             {"name": earlier.name, "path": str(earlier.path.resolve())} for earlier in linked.earlier
@@ -71,6 +73,8 @@ def audit_findings(
     }
     if assessment.persons:
         content["persons"] = assessment.persons.as_json()
+    if assessment.masking:
+        content["masked"] = assessment.masking.as_json()
     if assessment.ties:
         content["ties"] = {name: asdict(tie) for name, tie in assessment.ties.items()}
     return content

@@ -1,4 +1,4 @@
-"""The one way through the house: read, encode, recode, publish; then write, verify, appear.
+"""The one way through the house: read, mask, encode, recode, publish; then write, verify, appear.
 
 `publish` goes from a table and a policy to a publication, which nobody has verified yet. `anonymize` lets the verifier
 look at it in memory. `Release.save` goes on to the folder (`write_release`), and lets the verifier look at the files.
@@ -7,11 +7,12 @@ look at it in memory. `Release.save` goes on to the folder (`write_release`), an
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sfumato.core.randomness import Randomness
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import PolicyError
+from sfumato.masking import MaskedTable, mask_table
 from sfumato.policy import Policy, load
 from sfumato.policy.database_url import TablePlace, find_place
 from sfumato.publish.numeric_columns import add_numeric_columns
@@ -19,6 +20,7 @@ from sfumato.publish.pseudonyms import check_person_names, read_key
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import RandomDraws, publish_tables, table_layout
 from sfumato.recode import Recoding, recode
+from sfumato.release.drawn_release import DrawnRelease, draw_release
 from sfumato.release.release import Release
 from sfumato.release.timing import timed
 from sfumato.release.verification import verify_publication
@@ -41,7 +43,13 @@ def anonymize(
     `data` is a pandas or polars frame, an Arrow table, a DuckDB relation, a path, the URL of a database, or ``None``
     for the policy's own source. Raises `Infeasible` where no release can meet the policy, an `InputError` where
     something is wrong with the table, the policy or a hierarchy; returns nothing that the verifier has not passed.
+    Where the policy's form is one of drawn rows, it is a `DrawnRelease`.
     """
+    rules = load(policy)
+    if rules.publish.drawn:
+        release = _draw(data, rules, progress)
+        release.verify()
+        return cast("Release", release)
     publication = publish(data, policy, progress=progress)
     return Release(publication, verify_publication(publication))
 
@@ -52,9 +60,13 @@ def prepare(
     *,
     progress: Progress | None = None,
     encoded: EncodedTable | None = None,
+    masked: MaskedTable | None = None,
 ) -> Release:
     """Make a release that has yet to be verified: `Release.save` does it on the files, `Release.table` in memory."""
-    return Release(publish(data, policy, progress=progress, encoded=encoded))
+    rules = load(policy)
+    if rules.publish.drawn:
+        return cast("Release", _draw(data, rules, progress))
+    return Release(publish(data, policy, progress=progress, encoded=encoded, masked=masked))
 
 
 def publish(
@@ -63,10 +75,12 @@ def publish(
     *,
     progress: Progress | None = None,
     encoded: EncodedTable | None = None,
+    masked: MaskedTable | None = None,
 ) -> Publication:
-    """Read, encode and recode a table, and work out what is published of it.
+    """Read, mask, encode and recode a table, and work out what is published of it.
 
-    `data` may be a `Table`, too, and `encoded` the same encoded under this policy: for those who make many releases.
+    `data` may be a `Table`, too, `masked` the same masked under this policy, and `encoded` that encoded: for those who
+    make many releases.
     """
     rules = load(policy)
     place = _data_place(data, rules)
@@ -79,9 +93,11 @@ def publish(
         with timed(seconds, "read"):
             table = _read(data, place, rules)
             digest = pool.submit(file_digest, table.path) if table.path else None
-            rules = settle_functions(rules, table)
+            # from here on, whatever looks at values looks at masked ones
+            masked = mask_table(table, rules) if masked is None else masked
+            rules = settle_functions(rules, masked.table)
             repeated = pool.submit(find_repeated_identifiers, table, rules)
-            encoded = encode(table, rules) if encoded is None else encoded
+            encoded = encode(masked.table, rules) if encoded is None else encoded
             check_person_names(rules, encoded.individual)
         with timed(seconds, "search"):
             number = len(table_layout(rules, table.arrow.column_names))
@@ -89,7 +105,7 @@ def publish(
             linked = _link(encoded, rules) if rules.linkage else None
             recoding = _recode(encoded, rules, linked, progress)
     with timed(seconds, "recode"):
-        tables = publish_tables(table, encoded, recoding, rules, draws.result())
+        tables = publish_tables(masked.table, encoded, recoding, rules, draws.result())
         tables = {name: add_numeric_columns(one, rules) for name, one in tables.items()}
     return Publication(
         rules,
@@ -101,7 +117,19 @@ def publish(
         seconds,
         repeated.result(),
         linked,
+        masked=masked,
     )
+
+
+def _draw(data: Any, policy: Policy, progress: Progress | None) -> DrawnRelease:
+    """Read a table, and draw what is published of it."""
+    place, seconds = _data_place(data, policy), dict[str, float]()
+    rules = settle_columns(policy, data if place is None else place)
+    with timed(seconds, "read"):
+        table = _read(data, place, rules)
+        masked = mask_table(table, rules)
+        rules = settle_functions(rules, masked.table)
+    return draw_release(masked, rules, seconds, progress)
 
 
 def _data_place(data: Any, policy: Policy) -> TablePlace | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.encode import EncodedTable
 from sfumato.errors import InputError, listing, quote
 from sfumato.hierarchy import Intervals, Ranges
+from sfumato.masking import MaskingFigures
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import chance, keys, percent, plural
 from sfumato.policy import Policy, Role
@@ -90,6 +91,11 @@ class Release(Shown):
         layout = table_layout(self.policy, self.source.arrow.column_names)
         return {names[0]: self._native(file) for file, names in layout.items() if file != "nss"}
 
+    @property
+    def synthetic(self) -> Any:
+        """The rows of a release of drawn rows, which is a `DrawnRelease`; this one has rows of people."""
+        return self._native("synthetic")
+
     def intervals(self, column: str) -> Any:
         """The ranges of a column of numbers as a pandas Series of `pandas.Interval`, in the order of `table`.
 
@@ -135,6 +141,11 @@ class Release(Shown):
         return self.assessment.utility
 
     @property
+    def masked(self) -> MaskingFigures:
+        """What masking changed in each masked column, and what of the noise can be taken off; false where none is."""
+        return self.assessment.masking
+
+    @property
     def ties(self) -> dict[str, Tie]:
         """Of two tables: how much of each sensitive column's tie to the rows is left; nothing for one table."""
         return self.assessment.ties
@@ -162,7 +173,7 @@ class Release(Shown):
     @cached_property
     def warnings(self) -> list[str]:
         """What the data holder should know before it leaves the house, a sentence each."""
-        return release_warnings(self.publication, self.persons)
+        return release_warnings(self.publication, self.persons, self.masked)
 
     @property
     def is_out(self) -> bool:

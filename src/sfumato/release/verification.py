@@ -22,6 +22,7 @@ from sfumato.verifier import (
     RequestedPromise,
     StatedBound,
     StatedExtension,
+    StatedMasks,
     Verdict,
     verify_extension,
     verify_table,
@@ -35,16 +36,27 @@ def verify_publication(publication: Publication) -> Verdict:
     Raises:
         NotVerified: it does not pass them.
     """
-    promise, extension = promise_of(publication), publication.extension
+    promise, extension, masks = promise_of(publication), publication.extension, _masks_of(publication)
     first, *others = (table.arrow for table in publication.tables.values())
     if extension is not None:
         needs = needs_of(extension.domains, publication.policy)
         tables = [release.table if release.public is None else release.public for release in extension.releases]
         stated = StatedExtension(extension.promise == "together", (), needs)
-        return require_passed(verify_extension(first, promise, stated, tables))
+        return require_passed(verify_extension(first, promise, stated, tables, masks))
     if not others:
-        return require_passed(verify_table(first, promise))
-    return require_passed(verify_tables(first, others, promise, class_id_column(publication.policy)))
+        return require_passed(verify_table(first, promise, masks))
+    return require_passed(verify_tables(first, others, promise, class_id_column(publication.policy), masks))
+
+
+def _masks_of(publication: Publication) -> list[StatedMasks]:
+    """The masks that can be checked of published values, of columns that are not generalized."""
+    recoded = {name for table in publication.tables.values() for name in table.recoded}
+    every = [
+        StatedMasks.from_methods(name, masks.methods())
+        for name, masks in publication.masks.items()
+        if name not in recoded
+    ]
+    return [masks for masks in every if masks.is_checkable]
 
 
 def require_passed(verdict: Verdict) -> Verdict:
@@ -95,4 +107,5 @@ def needs_of(domains: Mapping[str, SensitiveDomain], policy: Policy) -> dict[str
 def asked_by_policy(policy: Policy) -> RequestedPromise:
     """A policy as the verifier takes it, to check somebody's release against."""
     roles = {name: str(column.role) for name, column in policy.columns.items()}
-    return RequestedPromise(tuple(state_requirements(policy)), roles, ground_distances(policy))
+    masks = {column.name: column.masks.methods() for column in policy.masked}
+    return RequestedPromise(tuple(state_requirements(policy)), roles, ground_distances(policy), masks=masks)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from sfumato.core.sampling_weights import count_rare_weights, read_weights
-from sfumato.errors import quote
+from sfumato.errors import listing, quote
+from sfumato.masking import MaskingFigures
 from sfumato.models.model import count_distinct_values
 from sfumato.page.wording import ratio
 from sfumato.publish.pseudonyms import key_warnings
@@ -28,8 +29,11 @@ _COUNT_PERSONS = frozenset(
 """Requirements that count persons where a column names them, the identity-reserved ones aside."""
 
 
-def release_warnings(publication: Publication, persons: PersonRisk | None) -> list[str]:
-    """All warnings; each is said once. `persons` is the risk by person, where a column names persons."""
+def release_warnings(publication: Publication, persons: PersonRisk | None, masking: MaskingFigures) -> list[str]:
+    """All warnings; each is said once.
+
+    `persons` is the risk by person, where a column names persons, and `masking` what masked columns lost.
+    """
     return [
         *publication.source.warnings,
         *_two_tables(publication),
@@ -39,6 +43,8 @@ def release_warnings(publication: Publication, persons: PersonRisk | None) -> li
         *_nothing_required(publication),
         *_unlimited_columns(publication),
         *_rare_weights(publication),
+        *masking.warnings(),
+        *_masked_columns(publication, persons),
         *_earlier_releases(publication),
         *_further_rows(publication),
         *_seed(publication),
@@ -198,6 +204,42 @@ def _are_rare(publication: Publication, step: float, fewest: int) -> bool:
     rows = slice(None) if publication.recoding.published is None else publication.recoding.published
     rounded = np.maximum(np.round(weights[rows] / step), weights[rows] > 0)
     return count_rare_weights(rounded, fewest) > 0
+
+
+_COUNT_VALUES = frozenset(
+    {"distinct-l-diversity", "entropy-l-diversity", "recursive-l-diversity", "identity-kl-diversity"}
+)
+"""Requirements that ask for different values, which noise makes of any."""
+
+
+def _masked_columns(publication: Publication, persons: PersonRisk | None) -> Iterator[str]:
+    """What masks do to a promise, to the rows of a person, and to the join with earlier releases."""
+    masks = publication.masks
+    noisy = [name for name, one in masks.items() if one.noise is not None]
+    for model in publication.policy.privacy:
+        counted = [name for name in model.looks_at if name in noisy]
+        if counted and model.name in _COUNT_VALUES and not all(masks[name].round for name in counted):
+            yield (
+                f"{model.name} counts different values of {listing(counted)}, and noise makes different values of ones "
+                "that were alike or nearly so: it promises little; round the column as well, or ask for t-closeness"
+            )
+    drawn = [name for name, one in masks.items() if one.is_random]
+    if drawn and persons is not None and persons.rpi > 1:
+        yield (
+            f"a person has {ratio(persons.rpi)} rows on average, and each row is masked by itself: what is the same in "
+            f"all rows of a person shows as their mean or their most frequent value in {listing(drawn)}, since k rows "
+            "take all but 1/√k of the noise off; mask columns of which a person has one value in another way, as by "
+            "rounding"
+        )
+    linked = publication.linked_releases
+    if linked is not None:
+        matched = [name for name in linked.matched_columns if name in drawn]
+        if matched:
+            yield (
+                f"records are matched with earlier releases by {listing(matched)}, which are masked at random here: "
+                "the requirements on the join hold of masked values, and who knows the true ones may match "
+                "records otherwise"
+            )
 
 
 def _earlier_releases(publication: Publication) -> Iterator[str]:

@@ -31,6 +31,7 @@ from sfumato.verifier.release_files import SUMMARY
 if TYPE_CHECKING:
     from sfumato.attack.all_attacks import Attacks
     from sfumato.attack.result import AttackResult
+    from sfumato.masking import MaskingFigures
     from sfumato.report.report_figures import ReportFigures
 
 
@@ -59,7 +60,7 @@ def write_release(
     with ExitStack() as databases, staged(target, force=force) as hidden, ThreadPoolExecutor(2) as pool:
         stage = hidden.path
         # attacks are tried and figures worked out by the way: writing and verifying leave a processor idle
-        measuring = pool.submit(_attacks_and_figures, assessment)
+        measuring = pool.submit(_measure, assessment)
         public, private = stage / "public", stage / "private"
         public.mkdir()
         private.mkdir(mode=0o700)
@@ -80,7 +81,7 @@ def write_release(
             verdict = require_passed(verify(stage))
         with timed(seconds, "write"):
             attacks = replace(measuring.result()[0], intersect=_intersect(publication, stage))
-            warnings = release_warnings(publication, assessment.persons)
+            warnings = release_warnings(publication, assessment.persons, assessment.masking)
             page = pool.submit(_private_page, assessment, verdict, attacks, warnings)
             if key is not None:
                 account["signed_by"] = key.fingerprint
@@ -129,8 +130,8 @@ def _write_recoding(publication: Publication, path: Path) -> dict[str, str]:
     return {"file": path.name, "sha256": hashlib.sha256(text).hexdigest()}
 
 
-def _attacks_and_figures(assessment: Assessment) -> "tuple[Attacks, ReportFigures]":
-    return assessment.attacks, assessment.figures
+def _measure(assessment: Assessment) -> "tuple[Attacks, ReportFigures, MaskingFigures]":
+    return assessment.attacks, assessment.figures, assessment.masking
 
 
 def _intersect(publication: Publication, stage: Path) -> "tuple[AttackResult, ...]":
@@ -167,17 +168,17 @@ def _write_accounts(  # noqa: PLR0913, PLR0917 - all that is known of a release 
         stated = [finding.as_json() for finding in together.privacy]
         figures = {"rows": together.rows, "classes": together.classes}
         account["extends"] |= figures | {"privacy": manifest.public_findings(stated, publication)}
-    account["summary"] = _write_summary(publication, public / SUMMARY, account)
+    account["summary"] = write_summary(publication.tables, public / SUMMARY, account)
     write_json(public / MANIFEST, account)
     record = record | audit_findings(assessment, verdict, attacks, seconds)
     write_json(private / "audit.json", record | {"manifest_sha256": file_digest(public / MANIFEST)})
 
 
-def _write_summary(publication: Publication, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
+def write_summary(tables: Mapping[str, PublishedTable], path: Path, account: Mapping[str, Any]) -> dict[str, str]:
     """Write the page for readers; it gets the manifest and the published columns, and nothing else."""
     from sfumato.report.public_summary import public_summary  # noqa: PLC0415 - not before a release is written
 
-    columns = [table.columns for table in publication.tables.values()]
+    columns = [table.columns for table in tables.values()]
     page = public_summary(account, dict(zip(account["files"], columns, strict=True)))
     path.write_text(page, encoding="utf-8")
     return {"file": path.name, "sha256": file_digest(path)}

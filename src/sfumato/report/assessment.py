@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sfumato.masking import MaskingFigures, measure_masking
 from sfumato.publish.publication import Publication
 from sfumato.risk import DEFAULT_K, PersonRisk, ProsecutorRisk, measure_person_risk, measure_prosecutor_risk, required_k
 from sfumato.split import Tie, measure_ties, tables_from_recoding
@@ -23,6 +24,12 @@ class Assessment:
     def utility(self) -> Utility:
         """What it cost."""
         return measure(self.publication.encoded, self.publication.recoding)
+
+    @cached_property
+    def masking(self) -> MaskingFigures:
+        """What masking changed, and what of the noise can be taken off; nothing where no column is masked."""
+        masked = self.publication.masked
+        return MaskingFigures({}) if masked is None else measure_masking(masked)
 
     @cached_property
     def ties(self) -> dict[str, Tie]:

@@ -25,7 +25,8 @@ SPREAD = (
     "by the share of the label's values that lie there: as for a reader who knows no more than the label. Flat bars "
     "are what generalization leaves of a column."
 )
-EXACT = "Shares of the rows that came in. No value is changed."
+EXACT = "Shares of the rows that came in. No value is generalized."
+MASKED = " Of masked columns, before is after masking."
 
 
 def columns_section(publication: Publication, columns: Sequence[ColumnComparison]) -> Markup:
@@ -43,7 +44,7 @@ def columns_section(publication: Publication, columns: Sequence[ColumnComparison
     encoded, compared = publication.encoded, {column.name for column in columns}
     left = [column for column in (*encoded.names, *encoded.sensitive, *encoded.plain) if column not in compared]
     more = [paragraph("Not shown, so that the page has an end: ", some_names(left), ".")] if left else []
-    how = note(EXACT if publication.split else SPREAD)
+    how = note(EXACT if publication.split else SPREAD, MASKED if publication.masks else "")
     return section("Columns, before and after", how, tag("div", *charts, class_="charts"), *more)
 
 

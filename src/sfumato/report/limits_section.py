@@ -27,6 +27,7 @@ from sfumato.report.threats import (
     MEMBERSHIP,
     PATTERNS,
     PEOPLE,
+    PERTURBED,
     SHOWN,
     TIGHT,
 )
@@ -62,8 +63,11 @@ def _remaining_threats(assessment: Assessment, minimality: MinimalityResult) -> 
     policy = publication.policy
     plain = [column.name for column in policy.plain]
     if plain:
-        published = "Published as they are, and counted by no figure of risk here: "
+        how = "Published as they are, or masked," if {*plain} & {*publication.masks} else "Published as they are,"
+        published = f"{how} and counted by no figure of risk here: "
         yield "Plain columns", join([published, some_names(plain), ".", APART])
+    if publication.masks:
+        yield "Masked columns", join([some_names(list(publication.masks)), PERTURBED])
     if policy.sampling_weight is not None:
         yield "Sampling weights", join([name(policy.sampling_weight.name), DRAWN_BY_WEIGHT])
     limited = {column for model in policy.privacy for column in model.looks_at}

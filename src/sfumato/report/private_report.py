@@ -24,6 +24,7 @@ from sfumato.report.cost_sections import (
     suppression_section,
 )
 from sfumato.report.limits_section import limits_section
+from sfumato.report.masking_section import masking_section
 from sfumato.report.risk_sections import attacks_section, disclosure_section, learner_section, risk_section
 from sfumato.risk import ProsecutorRisk, measure_prosecutor_risk
 from sfumato.verifier import Verdict
@@ -44,6 +45,7 @@ def private_report(assessment: Assessment, verdict: Verdict, attacks: Attacks, w
         *([_tables_section(publication)] if split else []),
         risk_section(assessment, raw, before),
         disclosure_section(publication),
+        *([masking_section(assessment.masking)] if assessment.masking else []),
         columns_section(publication, figures.columns),
         split_cost_section(assessment.ties) if split else cost_section(assessment),
         association_section(figures),

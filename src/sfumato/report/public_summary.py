@@ -47,6 +47,7 @@ from sfumato.report.threats import (
     DOWNCODING,
     DRAWN,
     DRAWN_BY_WEIGHT,
+    DRAWN_THREATS,
     EXACT,
     HOMOGENEOUS,
     KNOWLEDGE,
@@ -54,6 +55,7 @@ from sfumato.report.threats import (
     MEMBERSHIP,
     PATTERNS,
     PEOPLE,
+    PERTURBED,
     SHOWN,
 )
 
@@ -61,24 +63,30 @@ Manifest = Mapping[str, Any]
 Columns = Mapping[str, PublishedColumn | Any]
 
 TITLE = "About this release"
+_DRAWN_FORMS = ("synthetic", "uncertain")
 _ABOUT = {"purpose": "Purpose", "contact": "Contact"}
 PUBLIC = "Made from manifest.json and the published tables alone; whoever has these files can work it out again."
 
 
 def public_summary(manifest: Manifest, tables: Mapping[str, Columns]) -> str:
     """The page of a release with this manifest; `tables` are its columns, by the names of the files."""
-    groups = _count_groups(manifest, tables)
+    groups = None if _is_drawn(manifest) else _count_groups(manifest, tables)
     return document(
         manifest.get("about", {}).get("title", TITLE),
         _opening(manifest, groups),
         _promise(manifest),
         _contents(manifest, groups),
-        _class_sizes(groups),
+        *([] if groups is None else [_class_sizes(groups)]),
         _columns(manifest, tables),
         _data_dictionary(manifest),
         _limits(manifest),
         tag("footer", f"sfumato {manifest['sfumato']}. {PUBLIC}"),
     )
+
+
+def _is_drawn(manifest: Manifest) -> bool:
+    """Whether rows are drawn, so that no class can be counted in them."""
+    return manifest["form"] in _DRAWN_FORMS
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,20 +122,23 @@ def _columns_of_role(manifest: Manifest, role: str) -> list[str]:
     return [entry["name"] for entry in manifest["columns"] if entry["role"] == role]
 
 
-def _opening(manifest: Manifest, groups: _PublishedGroups) -> Markup:
+def _opening(manifest: Manifest, groups: _PublishedGroups | None) -> Markup:
     about = manifest.get("about", {})
     by = f" by {about['publisher']}" if "publisher" in about else ""
     title = tag("h1", about.get("title", TITLE), tag("small", f"Published {manifest['published']}{by}"))
     told = [(word, about[key]) for key, word in _ABOUT.items() if key in about]
     kept = all(finding["satisfied"] for finding in manifest["privacy"])
-    smallest = int(groups.classes.persons.min())
-    fewest = plural(smallest, "row") if groups.people is None else plural(smallest, "person", "people")
-    figures = [
-        ("✓ kept" if kept else "✗ not kept", "promise, as verified"),
-        (f"{manifest['rows']:,}", "rows"),
-        (f"{manifest['classes']:,}", "classes"),
-        (fewest, "in the smallest class"),
-    ]
+    figures = [("✓ kept" if kept else "✗ not kept", "promise, as verified"), (f"{manifest['rows']:,}", "rows")]
+    if groups is None:
+        smallest = min(finding["achieved"]["k"] for finding in manifest["privacy"])
+        figures += [
+            (f"{manifest['classes']:,}", "groups they were drawn from"),
+            (f"{smallest:,}", "in the smallest group"),
+        ]
+    else:
+        smallest = int(groups.classes.persons.min())
+        fewest = plural(smallest, "row") if groups.people is None else plural(smallest, "person", "people")
+        figures += [(f"{manifest['classes']:,}", "classes"), (fewest, "in the smallest class")]
     items = [tag("li", tag("b", figure), tag("span", meaning)) for figure, meaning in figures]
     return tag("header", title, *([facts(told)] if told else []), note(PUBLIC), tag("ul", *items, class_="glance"))
 
@@ -187,6 +198,8 @@ ON_THE_JOIN = (
 
 def _whom_it_protects(manifest: Manifest) -> str:
     """Say what is promised of this release, and against whom: what it has not is not spoken of."""
+    if _is_drawn(manifest):
+        return str(manifest["protects"])
     models = {rule["model"] for rule in manifest["promise"]}
     labels = OVERLAPPING if "improved" in manifest else ONE_LABEL if manifest["algorithm"] == "tds" else ""
     if "class_id" in manifest:
@@ -203,17 +216,25 @@ ROWS = "A class is the rows that nothing in their quasi-identifiers tells apart,
 BY_PSEUDONYM = " Its size is the number of people in it, by pseudonym."
 
 
-def _contents(manifest: Manifest, groups: _PublishedGroups) -> Markup:
+def _contents(manifest: Manifest, groups: _PublishedGroups | None) -> Markup:
     """Files, rows and how they came about."""
-    limit = float(manifest["suppression_limit"])
+    limit = float(manifest.get("suppression_limit", 0))
+    within = "" if groups is None else f", in {plural(manifest['classes'], 'class', 'classes')}"
+    people = None if groups is None else groups.people
     lines: list[tuple[object, object]] = [
         ("Files", ", ".join(manifest["files"])),
-        ("Rows", f"{manifest['rows']:,}, in {plural(manifest['classes'], 'class', 'classes')}"),
-        *([("People", f"{groups.people:,}, each under a pseudonym")] if groups.people is not None else []),
+        ("Rows", f"{manifest['rows']:,}{within}"),
+        *([("People", f"{people:,}, each under a pseudonym")] if people is not None else []),
         ("Form", manifest["form"]),
         ("Algorithm", manifest["algorithm"]),
         ("Left out", f"up to {percent(limit)} of the rows may have been" if limit else "no row"),
     ]
+    if groups is None:
+        lines += [
+            ("Drawn", f"{plural(manifest['multiple'], 'row')} for each, from groups made by {manifest['clustering']}"),
+            ("Noise", f"{manifest['noise']:g} standard deviations" if manifest["noise"] else "none besides"),
+            *([("Groups within", names(manifest["strata"]))] if "strata" in manifest else []),
+        ]
     if "previous" in manifest:
         lines.append(("Earlier", ", ".join(earlier["name"] for earlier in manifest["previous"])))
     if "extends" in manifest:
@@ -323,6 +344,7 @@ _NAMED = 8
 
 TYPES = "Types are those of Apache Arrow; a CSV file holds all of them as text."
 STAR = "* stands for any value of its column, missing ones included."
+RARE = "* stands for a value that too few hold to be told; so may a label that is no value stand for several."
 WHOLE = "35-39 is a whole number from 35 to 39, 65+ one of 65 or more, <20 one below 20."
 BROKEN = "[1.5, 2) is a number from 1.5 up to, but not with, 2; with ] the end is one of them."
 MASKED = "A star in place of a character stands for any character there: 43** is 4300 to 4399."
@@ -347,20 +369,37 @@ def _data_dictionary(manifest: Manifest) -> Markup:
     more = f" {plural(left, 'column')} more: see manifest.json." if left > 0 else ""
     reading = tag("ul", *[tag("li", sentence) for sentence in _how_to_read(manifest)], class_="limits")
     columns = table(("Column", "Role", "Type"), lines, "figures words")
-    return section("Data dictionary", columns, note(TYPES + more), tag("h3", "How to read labels"), reading)
+    how = "How to read values" if _is_drawn(manifest) else "How to read labels"
+    return section("Data dictionary", columns, note(TYPES + more), tag("h3", how), reading)
 
 
 def _describe_labels(entry: Mapping[str, Any]) -> str:
     """How many labels there are, and from where to where they may go."""
     number = len(entry["labels"]) if "labels" in entry else entry.get("different_labels")
+    drawn = entry.get("kind")
     parts = [
-        *([plural(number, "label")] if number is not None else []),
+        *(
+            [plural(number, "category" if drawn else "label", "categories" if drawn else "labels")]
+            if number is not None
+            else []
+        ),
+        *([f"drawn {drawn}s"] if drawn in {"number", "date"} else []),
+        *([f"and as they are: {', '.join(entry['atoms'])}"] if "atoms" in entry else []),
         *([f"level {entry['level']} of its hierarchy"] if entry.get("level") else []),
         *([f"never told below level {entry['least']}"] if "least" in entry else []),
         *(["declared from {} to {}".format(*entry["domain"])] if "domain" in entry else []),
         *([f"in table {entry['table']}"] if "table" in entry else []),
     ]
     return ", ".join(parts)
+
+
+def _describe_method(method: Mapping[str, Any]) -> str:
+    """Write a mask with its parameters.
+
+    >>> _describe_method({"method": "noise", "share": 0.1, "correlated": True})
+    'noise (share = 0.1, correlated = yes)'
+    """
+    return f"{method['method']} ({keys({key: value for key, value in method.items() if key != 'method'})})"
 
 
 def _how_to_read(manifest: Manifest) -> Iterator[object]:
@@ -378,11 +417,14 @@ def _how_to_read(manifest: Manifest) -> Iterator[object]:
     for sentence, columns in kinds.items():
         if columns:
             yield join([some_names(columns, _NAMED), ": ", sentence])
-    yield STAR
+    yield RARE if _is_drawn(manifest) else STAR
     for entry in manifest["columns"]:
         if entry["role"] == "weight":
             rounded = f", rounded to {entry['round']:g}" if "round" in entry else ""
             yield join([name(entry["name"]), f": how many people of the population a row stands for{rounded}."])
+    for entry in manifest["columns"]:
+        if "masked" in entry:
+            yield join([name(entry["name"]), f": masked by {', '.join(map(_describe_method, entry['masked']))}."])
     if "csv" in manifest:
         null = manifest["csv"]["null"]
         yield f"A missing value is {'an empty cell' if not null else f'written as {null}'}; empty text has quotes."
@@ -414,10 +456,18 @@ def _limits(manifest: Manifest) -> Markup:
 
 
 def _remaining_threats(manifest: Manifest) -> Iterator[tuple[str, object]]:
+    if _is_drawn(manifest):
+        yield from DRAWN_THREATS
+        yield "Other releases", OTHERS
+        return
     split = "class_id" in manifest
+    masked = [entry["name"] for entry in manifest["columns"] if "masked" in entry]
     plain = _columns_of_role(manifest, "plain")
     if plain:
-        yield "Plain columns", join(["Published as they are: ", some_names(plain), ".", BESIDE if split else APART])
+        how = "Published as they are, or masked: " if {*masked} & {*plain} else "Published as they are: "
+        yield "Plain columns", join([how, some_names(plain), ".", BESIDE if split else APART])
+    if masked:
+        yield "Masked columns", join([some_names(masked), PERTURBED])
     weights = _columns_of_role(manifest, "weight")
     if weights:
         yield "Sampling weights", join([names(weights), DRAWN_BY_WEIGHT])

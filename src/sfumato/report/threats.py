@@ -50,4 +50,45 @@ DRAWN_BY_WEIGHT = (
     " says how many people a row stands for, and with it how somebody was drawn. Who knows the design of the survey, "
     "or has another table with the same weights, can tell rows apart by a weight that few have."
 )
+PERTURBED = (
+    ". Masking promises no definition by itself: it hides exact values, and approximate ones may be guessed. Who knows "
+    "how a column was masked can compare by nearness, average over several rows or releases about a person, and "
+    "recognize a value that only few can have."
+)
 HOMOGENEOUS = ". A class whose rows agree there discloses it, however large it is."
+
+DRAWN_THREATS = (
+    (
+        "What a group has in common",
+        (
+            "Rows are drawn from groups of people who are alike. What nearly all of a group share is told of each of "
+            "them, whoever they are: a promise on the size of groups is none on what their members have in common."
+        ),
+    ),
+    (
+        "Knowing the others of a group",
+        (
+            "Means and covariances are of a whole group. Whoever knows all of its rows but one, and finds the rows "
+            "that were drawn for it, can work out much of the last."
+        ),
+    ),
+    (
+        "Outliers",
+        (
+            "A value far from all others shifts the mean of its group and widens it. That there is such a value can be "
+            "seen, if not whose it is or how large exactly."
+        ),
+    ),
+    (
+        "Being in the table",
+        ("The promise does not hide whether somebody is in the table. It is not differential privacy."),
+    ),
+    (
+        "Patterns",
+        (
+            "What goes with what is kept, as it is meant to be. A learner trained on drawn rows guesses sensitive "
+            "values, of people in the table and of others alike."
+        ),
+    ),
+)
+"""What remains where rows are drawn from the statistics of groups: titles and texts."""

@@ -1,7 +1,7 @@
 """A release beside its original: what its files lost, and how far answers to queries from them are off."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from sfumato.encode import EncodedTable, encode
 from sfumato.errors import DataError, InputError, did_you_mean, listing, quote
 from sfumato.labels.covered_values import unknown_labels
 from sfumato.labels.label_loss import find_losses, loss_arrays
+from sfumato.masking import remask_table
 from sfumato.policy import Policy
 from sfumato.split import TwoTables, tables_from_files
 from sfumato.split.two_tables import (
@@ -25,6 +26,7 @@ from sfumato.split.two_tables import (
 )
 from sfumato.table import read_original
 from sfumato.utility.information_loss import PublishedAttribute, Utility, total_losses, weigh_losses
+from sfumato.utility.masked_values import PublishedChanges, compare_masked_columns
 from sfumato.utility.query_error import (
     QueryErrors,
     QueryProgress,
@@ -44,6 +46,9 @@ class ReleaseComparison:
     `split` says that it is two tables; `levels` are the levels of columns whose labels are all of one, and `entries`
     what the data dictionary has of each column. `weights` are the sampling weights of the published rows, where they
     have some, float[rows].
+
+    Masked columns are `before` masked again, as far as that can be had; of those in `drawn` it cannot, since they were
+    masked at random. `masked` compares their published values with the true ones.
     """
 
     before: EncodedTable
@@ -53,12 +58,17 @@ class ReleaseComparison:
     entries: Mapping[str, Mapping[str, Any]]
     split: bool
     weights: FloatArray | None = None
+    drawn: frozenset[str] = frozenset()
+    masked: Mapping[str, PublishedChanges] = field(default_factory=dict)
 
     @classmethod
     def read(cls, public: Path, manifest: Mapping[str, Any], original: Any, *, policy: Policy) -> Self:
         """Read the files of a release, whose manifest was checked for form, and its original, a path or a frame."""
         _check_columns(manifest, policy)
-        before, split = encode(read_original(original, policy), policy), "nss" in manifest
+        table = read_original(original, policy)
+        seen, drawn = remask_table(table, policy, first="extends" not in manifest)
+        _check_noise(policy, drawn)
+        before, split = encode(seen, policy), "nss" in manifest
         if split:
             after = tables_from_files(public, manifest)
         else:
@@ -67,7 +77,8 @@ class ReleaseComparison:
         levels = {name: entry["level"] for name, entry in entries.items() if "level" in entry}
         levels = dict.fromkeys(before.names, 0) if split else levels
         weights = _read_published_weights(public / manifest["nss" if split else "table"], manifest, policy)
-        return cls(before, after, policy, levels, entries, split, weights)
+        masked = compare_masked_columns(public, manifest, table)
+        return cls(before, after, policy, levels, entries, split, weights, drawn, masked)
 
     def utility(self) -> Utility:
         """Measure the losses of the published table."""
@@ -103,7 +114,10 @@ class ReleaseComparison:
     def _check_original(self) -> None:
         """Refuse a table that the release was not made from, as far as rows and sensitive values tell."""
         check_row_count(self.after.rows, self.before.rows)
+        changed = {column.name for column in self.policy.masked if column.masks.is_random}
         for name, bag in self.after.bags.items():
+            if name in changed & self.drawn:  # it may hold any value any number of times
+                continue
             published = np.bincount(bag.value, weights=bag.count, minlength=len(bag.domain.values))
             column = self.before.sensitive[name]
             codes = codes_in_original(bag.domain.values, column)
@@ -134,8 +148,24 @@ def queried_column(policy: Policy, name: str | None = None) -> str:
     if name is not None and name not in sensitive:
         hint = did_you_mean(name, sensitive)
         raise InputError(f"{quote(name)} is no sensitive column of the policy, which has {listing(sensitive)}{hint}")
+    noisy = [column.name for column in policy.sensitive if column.masks.noise is not None]
+    if name in noisy or len(noisy) == len(sensitive):
+        raise InputError(
+            f"queries count values of a sensitive column, and noise makes other values of those of {listing(noisy)}; "
+            "ask of a column without noise, or leave queries out"
+        )
     looked_at = [column for model in policy.privacy for column in model.looks_at if column in sensitive]
-    return name or next(iter([*looked_at, *sensitive]))
+    return name or next(column for column in [*looked_at, *sensitive] if column not in noisy)
+
+
+def _check_noise(policy: Policy, drawn: frozenset[str]) -> None:
+    """Refuse quasi-identifiers with noise: their labels are of values that the original does not have."""
+    noisy = [column.name for column in policy.quasi if column.masks.noise is not None and column.name in drawn]
+    if noisy:
+        raise InputError(
+            f"noise made other values of those of {listing(noisy)}, so that the loss cannot be measured from the file; "
+            "it was measured when the release was made: see utility in private/audit.json"
+        )
 
 
 def _check_columns(manifest: Mapping[str, Any], policy: Policy) -> None:

@@ -8,6 +8,7 @@ anything leaves the house.
 from sfumato.verifier.accounts import read_promise
 from sfumato.verifier.extension_checks import StatedExtension
 from sfumato.verifier.manifest_signature import TrustedKey
+from sfumato.verifier.mask_checks import StatedMasks
 from sfumato.verifier.stated_promise import InputDistribution, PriorRelease, Promise, RequestedPromise, StatedBound
 from sfumato.verifier.verdict import Finding, FoundSignature, Verdict
 from sfumato.verifier.verify import verify, verify_accounts, verify_extension, verify_table, verify_tables
@@ -30,6 +31,7 @@ __all__ = [
     "RequestedPromise",
     "StatedBound",
     "StatedExtension",
+    "StatedMasks",
     "TrustedKey",
     "Verdict",
     "promised",

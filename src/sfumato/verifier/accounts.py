@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sfumato.errors import InputError, NotVerified, quote
+from sfumato.verifier.drawn_rows import DRAWN_FORMS
 from sfumato.verifier.duckdb_tables import ENCODINGS
+from sfumato.verifier.mask_checks import are_methods
 from sfumato.verifier.numeric_bounds import BOUNDS
 from sfumato.verifier.release_files import CHANGED, SUMMARY, JsonObject, check_layout, layout_keys
 from sfumato.verifier.stated_promise import (
@@ -69,21 +71,22 @@ def check_manifest(manifest: JsonObject) -> None:
     for key, test in {**_MANIFEST_KEYS, **layout_keys(manifest)}.items():
         if (key in manifest or key not in _OPTIONAL_KEYS) and not test(manifest.get(key)):
             raise NotVerified(f"manifest.json has no proper '{key}': {CHANGED}")
-    _check_columns(manifest["columns"])
+    drawn = manifest.get("form") in DRAWN_FORMS
+    _check_columns(manifest["columns"], drawn=drawn)
     check_layout(manifest)
-    persons = any(column["role"] == "individual" for column in manifest["columns"])
+    persons = drawn or any(column["role"] == "individual" for column in manifest["columns"])
     for rule in manifest["promise"]:
         if wrong := objection(rule, persons=persons):
             raise NotVerified(f"manifest.json: {wrong}; {CHANGED}")
 
 
-def _check_columns(columns: Sequence[JsonObject]) -> None:
+def _check_columns(columns: Sequence[JsonObject], *, drawn: bool = False) -> None:
     names, roles = [column.get("name") for column in columns], [column.get("role") for column in columns]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise NotVerified(f"manifest.json names its columns in no proper way: {CHANGED}")
     if any(not isinstance(role, str) or role not in _ROLES for role in roles):
         raise NotVerified(f"manifest.json gives a column a role that does not exist: {CHANGED}")
-    if "quasi" not in roles or roles.count("individual") > 1 or roles.count("weight") > 1:
+    if ("quasi" not in roles and not drawn) or roles.count("individual") > 1 or roles.count("weight") > 1:
         needs = "needs a quasi-identifier, and one individual column and one of weights at most"
         raise NotVerified(f"manifest.json {needs}: {CHANGED}")
     quasi = {name for name, role in zip(names, roles, strict=True) if role == "quasi"}
@@ -96,7 +99,8 @@ def _check_columns(columns: Sequence[JsonObject]) -> None:
         texts = isinstance(labels, list) and all(label is None or isinstance(label, str) for label in labels)
         step = column.get("round", 1)
         rounded = isinstance(step, int | float) and not isinstance(step, bool) and 0 < step < float("inf")
-        if not texts or not rounded or not isinstance(column.get("type", ""), str):
+        masked = "masked" not in column or are_methods(column["masked"])
+        if not texts or not rounded or not masked or not isinstance(column.get("type", ""), str):
             raise NotVerified(f"manifest.json describes column {quote(column['name'])} in no proper way: {CHANGED}")
 
 

@@ -17,10 +17,11 @@ _LARGEST_NUMBER = 10**11
 _FINEST_DENOMINATOR = 10**17
 
 
-def connect(paths: Sequence[Path] = ()) -> Any:
+def connect(paths: Sequence[Path] = (), *, in_order: bool = False) -> Any:
     """Open a database in memory that loads nothing, writes nothing, and reads these files alone.
 
-    Paths are absolute. No statement on the connection can change what it may do.
+    Paths are absolute. No statement on the connection can change what it may do. Rows keep the order of their file
+    where `in_order` says so.
 
     >>> connect().execute("SELECT * FROM read_csv('other.csv')")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
@@ -33,7 +34,7 @@ def connect(paths: Sequence[Path] = ()) -> Any:
         "autoinstall_known_extensions = false",
         "python_enable_replacements = false",  # a table is what we register, never a variable of that name
         "enable_progress_bar = false",  # by itself it is on, and on standard output, under python -c
-        "preserve_insertion_order = false",
+        f"preserve_insertion_order = {'true' if in_order else 'false'}",
         "temp_directory = ''",
         f"allowed_paths = [{allowed}]",
         "enable_external_access = false",

@@ -185,7 +185,8 @@ class RequestedPromise:
 
     `requirements` are its [[privacy]] tables, `roles` the role of each column, `costs` as in `Promise`. Where
     there are no `previous` releases or `taxonomies`, those of the manifest count; an earlier release without a path has
-    the file that the manifest has under its name.
+    the file that the manifest has under its name. `masks` are the methods by which each column is masked, in the form
+    of a manifest; none where nobody asks for any.
     """
 
     requirements: Sequence[StatedRequirement]
@@ -193,11 +194,16 @@ class RequestedPromise:
     costs: Mapping[str, MoveCosts] = field(default_factory=dict)
     previous: Sequence[PriorRelease] = ()
     taxonomies: Taxonomies = field(default_factory=dict)
+    masks: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
 
-    def differing_columns(self, columns: Sequence[Mapping[str, Any]]) -> list[str]:
-        """List published columns that have another role here, and columns of the policy that are not published."""
+    def differing_columns(self, columns: Sequence[Mapping[str, Any]], *, drawn: bool = False) -> list[str]:
+        """List published columns that have another role here, and columns of the policy that are not published.
+
+        Where rows are `drawn`, none is anybody's, and no column says whose.
+        """
         published = {column["name"]: column["role"] for column in columns if column["role"] != "bound"}
-        requested = {name: role for name, role in self.roles.items() if role != "identifier"}
+        left_out = {"identifier", "individual"} if drawn else {"identifier"}
+        requested = {name: role for name, role in self.roles.items() if role not in left_out}
         return sorted(name for name in published | requested if published.get(name) != requested.get(name))
 
 

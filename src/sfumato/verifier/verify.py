@@ -18,6 +18,7 @@ from sfumato.errors import InputError, listing, quote
 from sfumato.verifier.accounts import read_promise
 from sfumato.verifier.checks import reach_verdict
 from sfumato.verifier.counts import ClassCounts, count_release
+from sfumato.verifier.drawn_rows import DRAWN_FORMS, DrawnStatement, verify_drawn_files
 from sfumato.verifier.duckdb_tables import TableView, open_files, register_tables
 from sfumato.verifier.extension_checks import (
     StatedExtension,
@@ -34,6 +35,15 @@ from sfumato.verifier.linkage.earlier_releases import (
     with_stated_files,
 )
 from sfumato.verifier.manifest_signature import TrustedKey, require_signature, signature_problems
+from sfumato.verifier.mask_checks import (
+    StatedMasks,
+    differing_masks,
+    drawn_mask_notes,
+    mask_notes,
+    mask_problems,
+    policy_methods,
+    stated_masks,
+)
 from sfumato.verifier.numeric_bounds import bound_problems
 from sfumato.verifier.release_files import (
     JsonObject,
@@ -87,7 +97,7 @@ def verify(
     audit = read_audit(public)
     promise = _requested_promise(manifest, audit, asked)
     promise = replace(promise, previous=use_files(promise.previous, previous))
-    _check_requirements(promise)
+    _check_requirements(promise, drawn=manifest.get("form") in DRAWN_FORMS)
     layout = read_layout(manifest)
     paths = [table_path(public, name) for name in layout.files]
     extension = read_extension(manifest, audit, bases)
@@ -97,12 +107,17 @@ def verify(
         try:
             others = other_file_problems(public, manifest, layout.files, complete=key is not None)
             others += promise_problems(manifest, audit) + previous_problems(manifest, audit)
-            verdict = _verify_tables(paths, promise, manifest, audit)
+            if manifest.get("form") in DRAWN_FORMS:
+                verdict = _verify_drawn(paths[0], public, promise, manifest, audit)
+            else:
+                verdict = _verify_tables(paths, promise, manifest, audit)
             if extension is not None:
                 verdict = add_verdict_together(verdict, paths[0], manifest, promise, extension)
         finally:  # of two errors, that of a file that cannot be read is the one to mend first
             problems += hashing.result()
     problems += others
+    if asked is not None and asked.masks is not None:
+        problems += _asked_mask_problems(manifest, asked.masks)
     if asked is None and "privacy" in manifest:
         problems += figure_problems(verdict.privacy, manifest["privacy"]) + together_problems(verdict, manifest)
     problems += (wrong := signature_problems(public, content, manifest))
@@ -122,7 +137,9 @@ def verify_accounts(folder: Path, verdict: Verdict, *, key: TrustedKey | None = 
     tables, complete = read_layout(manifest).files, key is not None
     problems = manifest_file_problems(content, audit) + promise_problems(manifest, audit)
     problems += other_file_problems(public, manifest, tables, complete=complete) + previous_problems(manifest, audit)
-    problems += number_problems(verdict, manifest, audit) + figure_problems(verdict.privacy, manifest["privacy"])
+    if manifest.get("form") not in DRAWN_FORMS:
+        problems += number_problems(verdict, manifest, audit)
+    problems += figure_problems(verdict.privacy, manifest["privacy"])
     problems += together_problems(verdict, manifest)
     problems += (wrong := signature_problems(public, content, manifest))
     signature = None if wrong else _found_signature(manifest, key)
@@ -143,32 +160,40 @@ def _found_signature(manifest: JsonObject, key: TrustedKey | None) -> FoundSigna
     return None if stated is None else FoundSignature(stated, trusted=key is not None)
 
 
-def verify_table(table: Any, promise: Promise) -> Verdict:
-    """Check the promise of an Arrow table in memory, before anybody gets to see it."""
-    return _verify_in_memory({"the table": table}, promise, None)
+def verify_table(table: Any, promise: Promise, masks: Sequence[StatedMasks] = ()) -> Verdict:
+    """Check the promise of an Arrow table in memory, and the masks of its columns, before anybody gets to see it."""
+    return _verify_in_memory({"the table": table}, promise, None, masks)
 
 
-def verify_extension(table: Any, promise: Promise, stated: StatedExtension, bases: Sequence[Any]) -> Verdict:
+def verify_extension(
+    table: Any, promise: Promise, stated: StatedExtension, bases: Sequence[Any], masks: Sequence[StatedMasks] = ()
+) -> Verdict:
     """Check that of a table which adds rows to `bases`, public folders of releases or Arrow tables, with these."""
-    return add_verdict_in_memory(verify_table(table, promise), table, promise, stated, bases)
+    return add_verdict_in_memory(verify_table(table, promise, masks), table, promise, stated, bases)
 
 
-def verify_tables(nss: Any, ss: Sequence[Any], promise: Promise, class_id: str) -> Verdict:
+def verify_tables(
+    nss: Any, ss: Sequence[Any], promise: Promise, class_id: str, masks: Sequence[StatedMasks] = ()
+) -> Verdict:
     """Check that of two tables that share a column of class ids; `ss` may be several, one for each sensitive column."""
     names = ["ss"] if len(ss) == 1 else [f"ss {i}" for i in range(1, len(ss) + 1)]
-    return _verify_in_memory({"nss": nss, **dict(zip(names, ss, strict=True))}, promise, class_id)
+    return _verify_in_memory({"nss": nss, **dict(zip(names, ss, strict=True))}, promise, class_id, masks)
 
 
-def _verify_in_memory(tables: Mapping[str, Any], promise: Promise, class_id: str | None) -> Verdict:
+def _verify_in_memory(
+    tables: Mapping[str, Any], promise: Promise, class_id: str | None, masks: Sequence[StatedMasks]
+) -> Verdict:
     _check_requirements(promise)
     layout = Layout({name: tuple(table.column_names) for name, table in tables.items()}, class_id)
     others = locate_files(promise.joined_releases)
     needed = {*promise.needed_columns, *promise.join_columns, *(one.column for one in promise.bounds)}
+    needed |= {one.column for one in masks}
     views = register_tables(tables, needed, [class_id] if class_id else [], others)
     with closing(views[0].connection):
         earlier = open_earlier(views[0].connection, promise.joined_releases, others)
         verdict = reach_verdict(count_release(views, promise, layout), earlier)
-        return replace(verdict, problems=(*verdict.problems, *bound_problems(views[0], promise.bounds)))
+        problems = [*bound_problems(views[0], promise.bounds), *mask_problems(views, masks)]
+        return replace(verdict, problems=(*verdict.problems, *problems))
 
 
 def _verify_tables(paths: Sequence[Path], promise: Promise, manifest: JsonObject, audit: JsonObject) -> Verdict:
@@ -190,7 +215,27 @@ def _verify_tables(paths: Sequence[Path], promise: Promise, manifest: JsonObject
         problems += label_problems(counts, manifest["columns"]) + number_problems(verdict, manifest, audit)
         problems += [] if problems else bound_problems(views[0], promise.bounds)
         problems += weight_problems(views[0], manifest["columns"])
-        return replace(verdict, problems=(*verdict.problems, *problems))
+        problems += mask_problems(views, stated_masks(manifest["columns"]))
+        notes = (*verdict.notes, *mask_notes(manifest["columns"]))
+        return replace(verdict, problems=(*verdict.problems, *problems), notes=notes)
+
+
+def _verify_drawn(path: Path, public: Path, promise: Promise, manifest: JsonObject, audit: JsonObject) -> Verdict:
+    """Check a table of drawn rows against the evidence in the private part, and what does not fit the manifest."""
+    statement = DrawnStatement.from_manifest(manifest, promise.requirements)
+    null = manifest.get("csv", {}).get("null", "")
+    verdict = verify_drawn_files(path, public.resolve().parent / "private", statement, null)
+    problems = [
+        f"the table has {number:,} {what} where the manifest says {manifest[what]:,}"
+        for what, number in (("rows", verdict.rows), ("classes", verdict.classes))
+        if manifest[what] != number
+    ]
+    came = audit.get("input")
+    rows = came.get("rows") if isinstance(came, dict) else None
+    if isinstance(rows, int) and rows * statement.multiple != verdict.rows:
+        problems.append(f"the table has {verdict.rows:,} rows where the audit says that {rows:,} came in")
+    notes = (*verdict.notes, *drawn_mask_notes(manifest["columns"]))
+    return replace(verdict, problems=(*verdict.problems, *problems), notes=notes)
 
 
 def _requested_promise(manifest: JsonObject, audit: JsonObject, asked: RequestedPromise | None) -> Promise:
@@ -198,7 +243,8 @@ def _requested_promise(manifest: JsonObject, audit: JsonObject, asked: Requested
     if asked is None:
         return read_promise(manifest, audit)
     promise = read_promise(manifest, audit, asked.requirements)
-    differing = asked.differing_columns(manifest["columns"]) if asked.roles else []
+    drawn = manifest.get("form") in DRAWN_FORMS
+    differing = asked.differing_columns(manifest["columns"], drawn=drawn) if asked.roles else []
     if differing:
         raise InputError(
             f"the policy gives other roles than the release has to {listing(differing)}; "
@@ -212,9 +258,17 @@ def _requested_promise(manifest: JsonObject, audit: JsonObject, asked: Requested
     )
 
 
-def _check_requirements(promise: Promise) -> None:
-    """Refuse requirements that nobody can check."""
-    persons = promise.individual is not None
+def _asked_mask_problems(manifest: JsonObject, masks: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Say which columns the policy has masked in another way than the release states."""
+    differing = differing_masks(manifest["columns"], masks)
+    if not differing:
+        return []
+    return [f"the policy masks {listing(differing, most=_MOST_LISTED)} in another way than the release states"]
+
+
+def _check_requirements(promise: Promise, *, drawn: bool = False) -> None:
+    """Refuse requirements that nobody can check; where rows are drawn, persons are in the evidence."""
+    persons = drawn or promise.individual is not None
     for rule in promise.requirements:
         if wrong := objection(rule, persons=persons):
             raise InputError(wrong)
@@ -369,6 +423,11 @@ def promise_problems(manifest: JsonObject, audit: JsonObject) -> list[str]:
     if isinstance(rules, list) and list(map(_plain_keys, rules)) != list(map(_plain_keys, manifest["promise"])):
         problems.append("the manifest does not promise what the policy in the audit asks for")
     if isinstance(columns, dict):
+        masks = {name: policy_methods(spec) for name, spec in columns.items()}
+        differing = differing_masks(manifest["columns"], masks)
+        if differing:
+            named = listing(differing, most=_MOST_LISTED)
+            problems.append(f"the manifest does not mask {named} as the policy in the audit does")
         roles = {name: spec.get("role") if isinstance(spec, dict) else spec for name, spec in columns.items()}
         stated = {column["name"]: column["role"] for column in manifest["columns"] if column["role"] != "bound"}
         if roles | stated != roles:

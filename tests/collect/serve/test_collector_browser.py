@@ -16,8 +16,8 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import chisquare
 
+from sfumato.channels.additive_noise import AdditiveNoise
 from sfumato.collect import CollectionForm
-from sfumato.collect.additive_noise import AdditiveNoise
 
 pytestmark = pytest.mark.slow
 

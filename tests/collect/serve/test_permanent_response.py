@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sfumato.channels.additive_noise import GaussianNoise
+from sfumato.channels.category_noise import ResponseNoise
 from sfumato.collect import PermanentResponses
-from sfumato.collect.additive_noise import GaussianNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import ResponseNoise
 from sfumato.collect.permanent_response import perturb_answer
 from sfumato.errors import DataError, InputError
 
@@ -74,7 +74,7 @@ def test_two_processes_draw_once(tmp_path: Path) -> None:
     path = tmp_path / "memory"
     code = (
         "import sys; from sfumato.collect import PermanentResponses as P\n"
-        "from sfumato.collect.additive_noise import GaussianNoise as G\n"
+        "from sfumato.channels.additive_noise import GaussianNoise as G\n"
         "print([P(sys.argv[1]).report(f'q{n}', G(20.0, (0.0, 100.0)), 34) for n in range(20)])"
     )
     run = [subprocess.Popen([sys.executable, "-c", code, path], stdout=subprocess.PIPE, text=True) for _ in range(4)]

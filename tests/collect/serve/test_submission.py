@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.channels.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.collect import CollectionForm
-from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.collect.noise import Noise
 from sfumato.collect.permanent_response import perturb_answer
 from sfumato.collect.submission import Refused, longest_submission, read_submission, write_submission

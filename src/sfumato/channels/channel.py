@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.collect.additive_noise import AdditiveNoise, UniformNoise
-from sfumato.collect.category_noise import CategoryNoise
+from sfumato.channels.additive_noise import AdditiveNoise, UniformNoise
+from sfumato.channels.category_noise import CategoryNoise
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -38,7 +38,7 @@ class BinnedChannel:
     def of(cls, noise: AdditiveNoise, bins: int) -> "BinnedChannel":
         """Lay `bins` equal bins over the domain.
 
-        >>> from sfumato.collect.additive_noise import GaussianNoise
+        >>> from sfumato.channels.additive_noise import GaussianNoise
         >>> channel = BinnedChannel.of(GaussianNoise(20.0, (0.0, 100.0)), 10)
         >>> channel.edges[:3].tolist(), channel.matrix.sum(axis=0).round(12).tolist()[:2]
         ([0.0, 10.0, 20.0], [1.0, 1.0])

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
+from sfumato.channels.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
-from sfumato.collect.category_noise import MatrixNoise, ResponseNoise, UnaryNoise
 from sfumato.core.randomness import Randomness
 from sfumato.errors import InputError
 

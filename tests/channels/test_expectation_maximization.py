@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from sfumato.collect.additive_noise import GaussianNoise, LaplaceNoise, UniformNoise
-from sfumato.collect.channel import BinnedChannel
-from sfumato.collect.expectation_maximization import (
+from sfumato.channels.additive_noise import GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.channel import BinnedChannel
+from sfumato.channels.expectation_maximization import (
     MixtureLikelihood,
     chi_square_below,
     iterate_plainly,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import kstest
 
-from sfumato.collect.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.channels.additive_noise import AdditiveNoise, GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.core.randomness import Randomness
 from sfumato.errors import DataError, InputError
 

@@ -1,0 +1,129 @@
+"""Write a release of drawn rows: table, accounts and evidence into a hidden folder, the verdict; then it appears."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sfumato._version import __version__
+from sfumato.publish.database_tables import pending_tables
+from sfumato.publish.drawn_publication import DrawnPublication, draft_drawn_manifest
+from sfumato.publish.signing_key import SIGNATURE_FILE, SigningKey, check_signing_key_apart
+from sfumato.reading.release_reader import AUDIT, MANIFEST
+from sfumato.release.folder import Stage, flush_to_disk, staged
+from sfumato.release.timing import timed
+from sfumato.release.verification import require_passed
+from sfumato.release.write_release import write_json, write_summary, write_table
+from sfumato.report.drawn_assessment import DrawnAssessment
+from sfumato.table.files import file_digest
+from sfumato.verifier import TrustedKey, Verdict, verify, verify_accounts
+from sfumato.verifier.drawn_rows import GROUPS_FILE, STATISTICS_FILE
+from sfumato.verifier.release_files import SUMMARY
+
+
+def write_drawn_release(
+    assessment: DrawnAssessment,
+    target: Path,
+    seconds: dict[str, float],
+    *,
+    force: bool = False,
+    before: Callable[[Stage], object],
+    key: SigningKey | None = None,
+) -> Verdict:
+    """Write a release folder, whole and verified, or nothing; return what the verifier found in the files.
+
+    `before` is called when the folder is complete, before it appears under its name, and may still refuse it.
+
+    Raises:
+        NotVerified: the verifier does not pass what was written.
+        OutputError: the folder, or a table in the policy's database, exists or cannot be written.
+    """
+    publication = assessment.publication
+    policy = publication.policy
+    check_signing_key_apart(key, policy, target, publication.source.path)
+    with ExitStack() as databases, staged(target, force=force) as hidden, ThreadPoolExecutor(2) as pool:
+        public, private = hidden.path / "public", hidden.path / "private"
+        measuring = pool.submit(lambda: (assessment.likeness, assessment.closest, assessment.masking))
+        public.mkdir()
+        private.mkdir(mode=0o700)
+        with timed(seconds, "write"):
+            files = {name: write_table(table, public / name, policy) for name, table in publication.tables.items()}
+            flushing = [pool.submit(flush_to_disk, file.path) for file in files.values()]
+            _write_evidence(publication, private)
+            account = draft_drawn_manifest(publication, files)
+            record = draft_drawn_audit(publication)
+            write_json(public / MANIFEST, account)
+            write_json(private / AUDIT, record)
+        with timed(seconds, "verify"):
+            verdict = require_passed(verify(hidden.path))
+        with timed(seconds, "write"):
+            measuring.result()
+            account["privacy"] = [finding.as_json() for finding in verdict.privacy]
+            if key is not None:
+                account["signed_by"] = key.fingerprint
+            account["summary"] = write_summary(publication.tables, public / SUMMARY, account)
+            write_json(public / MANIFEST, account)
+            record |= drawn_findings(assessment, verdict, seconds)
+            write_json(private / AUDIT, record | {"manifest_sha256": file_digest(public / MANIFEST)})
+            if key is not None:
+                (public / SIGNATURE_FILE).write_bytes(key.sign((public / MANIFEST).read_bytes()))
+            (private / "report.html").write_text(_private_page(assessment, verdict), encoding="utf-8")
+            for path in private.iterdir():
+                path.chmod(0o600)
+        trusted = None if key is None else TrustedKey.from_pem(key.public_pem, str(key.path))
+        verdict = require_passed(verify_accounts(hidden.path, verdict, key=trusted))
+        for flushed in flushing:
+            flushed.result()
+        if policy.publish.to is not None:
+            with timed(seconds, "write"):
+                commit = databases.enter_context(pending_tables(policy.publish.to, publication.tables, force=force))
+                hidden.last_steps.append(commit)
+        before(hidden)
+    return verdict
+
+
+def _write_evidence(publication: DrawnPublication, private: Path) -> None:
+    """Write which group each row was drawn for, and the statistics of groups, for whoever verifies it again."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 - only where rows are drawn
+
+    pq.write_table(publication.groups, private / GROUPS_FILE)
+    pq.write_table(publication.statistics, private / STATISTICS_FILE)
+
+
+def draft_drawn_audit(publication: DrawnPublication) -> dict[str, Any]:
+    """The private account before the verifier has spoken."""
+    policy = publication.policy
+    return {
+        "sfumato": __version__,
+        "written": datetime.now(tz=UTC).isoformat(timespec="seconds"),
+        "policy": policy.document,
+        "folder": str(policy.folder.resolve()),
+        "input": {"sha256": publication.input_digest, "rows": publication.source.rows},
+        "seed": policy.search.seed,
+        "randomness": "operating system" if policy.search.seed is None else "seed: for tests and papers only",
+        "suppressed": {"rows": 0, "reason": None},
+        "algorithm": "condensation",
+        **({"patterns": {name: list(became) for name, became in policy.matched.items()}} if policy.matched else {}),
+    }
+
+
+def drawn_findings(assessment: DrawnAssessment, verdict: Verdict, seconds: Mapping[str, float]) -> dict[str, Any]:
+    """What the audit says besides, once all is measured."""
+    sizes = assessment.publication.condensed.persons
+    return {
+        "privacy": [finding.as_json() for finding in verdict.privacy],
+        "groups": {"number": len(sizes), "smallest": int(sizes.min()), "largest": int(sizes.max())},
+        "utility": assessment.likeness.as_json(),
+        "risk": None if assessment.closest is None else assessment.closest.as_json(),
+        "warnings": assessment.warnings,
+        **({"masked": assessment.masking.as_json()} if assessment.masking else {}),
+        "seconds": dict(seconds),
+    }
+
+
+def _private_page(assessment: DrawnAssessment, verdict: Verdict) -> str:
+    from sfumato.report.drawn_report import drawn_report  # noqa: PLC0415 - not before a release is written
+
+    return drawn_report(assessment, verdict)

@@ -1,0 +1,115 @@
+"""All that is measured of drawn rows: how like the original they are, how near to it, and what to look out for."""
+
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.condense.mixed_columns import UNTOLD
+from sfumato.errors import listing, quote
+from sfumato.masking import MaskingFigures, measure_masking
+from sfumato.page.wording import percent, plural
+from sfumato.publish.drawn_publication import DrawnPublication
+from sfumato.risk.closest_rows import ClosestRows, measure_closest_rows
+from sfumato.utility.likeness import ComparedColumn, Likeness, compare_values, measure_likeness
+
+_MUCH_UNTOLD = 0.05
+"""A column of which a larger share of cells is not told as it was draws a warning."""
+
+
+class DrawnAssessment:
+    """The measures of drawn rows, each worked out once, when it is first asked for."""
+
+    def __init__(self, publication: DrawnPublication) -> None:
+        self.publication = publication
+
+    @cached_property
+    def compared(self) -> list[ComparedColumn]:
+        """Each column before and after."""
+        publication, after = self.publication, self.publication.table.arrow
+        return [
+            compare_values(
+                column.name,
+                publication.original.arrow.column(column.name),
+                after.column(column.name),
+                column.kind,
+                publication.policy.columns[column.name],
+            )
+            for column in publication.mixed.columns
+        ]
+
+    @cached_property
+    def likeness(self) -> Likeness:
+        """How like the original the drawn rows are."""
+        return measure_likeness(self.compared)
+
+    @cached_property
+    def masking(self) -> MaskingFigures:
+        """What masking changed before rows were drawn; nothing where no column is masked."""
+        masked = self.publication.masked
+        return MaskingFigures({}) if masked is None else measure_masking(masked)
+
+    @cached_property
+    def closest(self) -> ClosestRows | None:
+        """How near drawn rows are to those they come from, against others."""
+        publication = self.publication
+        return measure_closest_rows(publication.mixed, publication.k, publication.policy.search)
+
+    def likeness_lines(self) -> list[tuple[str, str]]:
+        """The figures in words, a name and a figure each."""
+        likeness, closest = self.likeness, self.closest
+        lines = []
+        if likeness.correlation_of_correlations is not None:
+            lines.append(("correlations, before with after", f"{likeness.correlation_of_correlations:.4f}"))
+        if likeness.correlation_error is not None:
+            lines.append(("largest change of a correlation", f"{likeness.correlation_error:.3f}"))
+        if likeness.worst_ks is not None:
+            lines.append(("worst column of numbers (KS)", f"{likeness.worst_ks:.3f}"))
+        if likeness.worst_tv is not None:
+            lines.append(("worst column of categories (TV)", f"{likeness.worst_tv:.3f}"))
+        lines.append(("distances between rows (KS)", f"{likeness.pair_distances:.3f}"))
+        if closest is not None:
+            lines.append(("nearest original, against a hold-out", f"{closest.ratio:.2f}"))
+        return lines
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What the data holder should know before the rows leave the house, a sentence each."""
+        publication = self.publication
+        sentences = [*publication.source.warnings]
+        if publication.repeated_identifiers:
+            repeated = listing(list(publication.repeated_identifiers))
+            sentences.append(
+                f"identifiers name somebody in several rows ({repeated}), and k counts rows: give the column that "
+                "names "
+                'persons role = "individual", so that it counts people'
+            )
+        for column in publication.mixed.columns:
+            untold = float((column.codes == UNTOLD).mean())
+            label = column.labels[column.width - 1].as_py() if column.generalized else None
+            if untold > _MUCH_UNTOLD or (column.generalized and column.width == 1 and label == "*"):
+                share = percent(untold) if untold else "all"
+                sentences.append(
+                    f"in column {quote(column.name)}, {share} of the cells hold a value that fewer than "
+                    f"{publication.k:,} {publication.protected_unit} share, and are told less exactly: give it a "
+                    "hierarchy, or say that it is an identifier"
+                )
+        sentences += self.masking.warnings()
+        closest = self.closest
+        if closest is not None and closest.near:
+            sentences.append(
+                f"drawn rows are nearer to the rows they come from than to others ({closest.ratio:.2f} of the distance "
+                "to a hold-out): raise k, or add noise"
+            )
+        if publication.policy.search.seed is not None:
+            sentences.append(
+                "a seed was used, so that whoever knows it can tell which group a row was drawn for: do not publish "
+                "this release; leave the seed out"
+            )
+        return sentences
+
+    @cached_property
+    def sizes(self) -> str:
+        """The sizes of the groups, in words."""
+        sizes = self.publication.condensed.persons
+        groups = f"{plural(len(sizes), 'group')} of {int(sizes.min()):,} to {int(sizes.max()):,}"
+        return f"{groups}, {np.mean(sizes):,.1f} on average"
