@@ -14,7 +14,7 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -264,7 +264,7 @@ class QueryLedger:
         groups = self._groups(statement)
         queries: dict[tuple[str, str, bytes], SetQuery] = {}
         for _, blocks in groups:
-            for column, kind in _asked(statement):
+            for column, kind in _asked(statement, self.table.protected):
                 if self.table.protected[column].count[blocks].any():
                     queries[column, kind, blocks.tobytes()] = SetQuery(column, kind, blocks)
         for name, audit in self._audits.items():
@@ -433,12 +433,13 @@ class QueryLedger:
         return int(self._connection.execute(statement, line).lastrowid or 0)
 
 
-def _asked(statement: AuditedStatement) -> list[tuple[str, str]]:
+def _asked(statement: AuditedStatement, protected: Container[str]) -> list[tuple[str, str]]:
     """List what a statement asks of each group: protected columns and kinds; an average is a sum."""
     if statement.counted is not None:
         return [(statement.counted[0], "sum")]
     kinds = {"sum": "sum", "avg": "sum", "max": "max", "min": "min"}
-    return list(dict.fromkeys((str(one.column), kinds[one.kind]) for one in statement.figures if one.kind in kinds))
+    figures = [one for one in statement.figures if one.kind in kinds and one.column in protected]
+    return list(dict.fromkeys((str(one.column), kinds[one.kind]) for one in figures))
 
 
 def _ranks(texts: Sequence[str | None], numbers: Sequence[Fraction | None] | None) -> list[tuple[bool, Any]]:
