@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.auditor.query_ledger import AuditSettings, QueryLedger
 
-STAFF = {
+STAFF: dict[str, list[Any]] = {
     "age": ["30", "31", "30", "31", "45", "45", "45", "30", None],
     "dept": ["Sales", "Sales", "IT", "IT", "Sales", "IT", "IT", "Law", "Law"],
     "pay": [52, 48, 61, 59, 70, 80, 82, 90, -5],

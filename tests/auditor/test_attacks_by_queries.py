@@ -56,10 +56,8 @@ def test_pairs_and_cycles_get_nothing(ledgers: Ledgers) -> None:
     """Overlapping triples solve for everybody in the end: they are answered as long as they solve for nobody."""
     data = people(4)
     ledger = ledgers(data, "pay", "id")
-    rows = []
-    for triple in combinations(range(8), 3):
-        if ledger.ask(f"select sum(pay) where id in {triple}").answered:
-            rows.append([float(n in triple) for n in range(PEOPLE)])
+    triples = [one for one in combinations(range(8), 3) if ledger.ask(f"select sum(pay) where id in {one}").answered]
+    rows = [[float(n in triple) for n in range(PEOPLE)] for triple in triples]
     matrix = np.array(rows)
     rank = np.linalg.matrix_rank(matrix)
     assert len(rows) > 3
@@ -80,6 +78,7 @@ def test_maxima_of_nested_sets_get_nothing(ledgers: Ledgers) -> None:
 
 
 def test_comments_and_tautologies_change_nothing(ledgers: Ledgers) -> None:
+    """What is asked counts, and not how it is written."""
     ledger = ledgers(people(6), "pay", "id")
     assert ledger.ask("select sum(pay) where 1=1 or id = 'x' -- all of them").outcome == "refused"
     assert ledger.ask("select sum(pay) where 1=1 or id = 3 -- all of them").answered

@@ -151,6 +151,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("sql", "rows"), ANSWERED.items())
 def test_what_everybody_may_know_is_answered(sql: str, rows: list[list[object]], ledgers: Ledgers) -> None:
+    """Counts, and figures of the columns of conditions, are answered and count against nothing."""
     ledger = ledgers()
     answer = ledger.ask(sql)
     assert answer.answered, answer.reason
@@ -160,6 +161,7 @@ def test_what_everybody_may_know_is_answered(sql: str, rows: list[list[object]],
 
 @pytest.mark.parametrize(("sql", "rows"), DECIDED.items())
 def test_figures_of_protected_columns_are_decided(sql: str, rows: list[list[object]], ledgers: Ledgers) -> None:
+    """On a fresh ledger these give nobody away."""
     answer = ledgers(protect="pay,illness").ask(sql)
     assert answer.answered, answer.reason
     assert answer.as_json()["rows"] == rows
@@ -167,11 +169,13 @@ def test_figures_of_protected_columns_are_decided(sql: str, rows: list[list[obje
 
 @pytest.mark.parametrize("sql", DENIED)
 def test_what_would_give_somebody_away_is_denied(sql: str, ledgers: Ledgers) -> None:
+    """These do, or could."""
     answer = ledgers(protect="pay,illness").ask(sql)
     assert answer.outcome == "denied"
 
 
 def test_whatever_is_not_on_the_list_is_refused(ledgers: Ledgers) -> None:
+    """Each with one sentence, and none counts."""
     ledger = ledgers(protect="pay,illness")
     for sql in REFUSED:
         answer = ledger.ask(sql)
@@ -184,6 +188,7 @@ def test_whatever_is_not_on_the_list_is_refused(ledgers: Ledgers) -> None:
 
 
 def test_a_refusal_names_the_way_out(ledgers: Ledgers) -> None:
+    """It names the columns and the table that there are."""
     table = ledgers().table
     for sql, words in {
         "select sum(zzz)": "there are 'age', 'dept', 'pay'",
@@ -198,6 +203,7 @@ def test_a_refusal_names_the_way_out(ledgers: Ledgers) -> None:
 
 
 def test_the_guide_lists_what_is_refused_and_answered() -> None:
+    """The table of the guide has a line for each."""
     guide = (Path(__file__).parents[2] / "docs" / "guides" / "auditing.md").read_text(encoding="utf-8")
     for word in (
         "COUNT(*)", "SUM", "AVG", "MAX", "MIN", "MEDIAN", "GROUP BY", "NULL", "division by zero", "HAVING", "ORDER BY",

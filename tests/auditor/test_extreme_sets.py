@@ -35,6 +35,7 @@ def could_disclose(rows: int, answered: Answered, members: tuple[int, ...]) -> b
 
 @pytest.mark.parametrize("seed", range(12))
 def test_decisions_are_those_of_trying_everything(seed: int) -> None:
+    """Every table of a grid that agrees, and every answer that one of them gives."""
     rng = np.random.default_rng(seed)
     rows = int(rng.integers(3, 5))
     table = rng.integers(0, 3, rows).astype(float)
@@ -58,6 +59,7 @@ def test_decisions_are_those_of_trying_everything(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_groups_that_are_asked_together_never_disclose(seed: int) -> None:
+    """Whatever their answers are."""
     rng = np.random.default_rng(100 + seed)
     rows = 4
     table = rng.integers(0, 3, rows).astype(float)
@@ -74,6 +76,7 @@ def test_groups_that_are_asked_together_never_disclose(seed: int) -> None:
 
 
 def test_blocks_count_by_their_rows_and_part_in_two() -> None:
+    """Those that have left count as well."""
     high = ExtremeSets(np.array([2, 1, 2]))
     high.add(np.array([True, True, False]), 9)
     assert not high.may_disclose([np.array([False, True, True])])  # two rows are left that may have the 9

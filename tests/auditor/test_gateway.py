@@ -75,6 +75,7 @@ def gateway(tmp_path: Path) -> Iterator[Gateway]:
 
 
 def test_users_ask_and_see_what_they_asked(gateway: Gateway) -> None:
+    """Answers, denials, and a history of their own."""
     assert gateway.ask("select sum(x)") == {"answered": True, "columns": ["sum(x)"], "rows": [[-30]]}
     denied = gateway.ask("select sum(x) where id <> 7", BOB)
     assert denied["answered"] is False
@@ -88,6 +89,7 @@ def test_users_ask_and_see_what_they_asked(gateway: Gateway) -> None:
 
 
 def test_a_wrong_token_learns_nothing(gateway: Gateway) -> None:
+    """Whatever it asks, and however wrong it is, the reply is the same to the byte."""
     body = json.dumps({"sql": "select sum(x)"}).encode()
     replies = set()
     for given in (
@@ -116,6 +118,7 @@ def test_a_wrong_token_learns_nothing(gateway: Gateway) -> None:
 
 
 def test_bodies_that_are_not_taken(gateway: Gateway) -> None:
+    """Of another kind, no JSON, something else, or too long."""
     known = {"Authorization": f"Bearer {ANN}"}
     for body, kind, status in (
         (b'{"sql": "select sum(x)"}', "text/plain", 415),
@@ -128,8 +131,8 @@ def test_bodies_that_are_not_taken(gateway: Gateway) -> None:
     ):
         found, _, content = gateway.request("POST", "/ask", body, Content_Type=kind, **known)
         assert (found, "error" in json.loads(content)) == (status, True)
-    assert gateway.request("GET", "/ask", **known)[0] == 405
-    assert gateway.request("GET", "/nothing", **known)[0] == 404
+    assert gateway.request("GET", "/ask", None, **known)[0] == 405
+    assert gateway.request("GET", "/nothing", None, **known)[0] == 404
     assert gateway.ledger.history() == []
     assert gateway.ask('select sum(x) where id = "\ud800"'.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
 
@@ -175,6 +178,7 @@ def test_fifty_clients_at_once_are_answered_one_after_the_other(gateway: Gateway
 
 
 def test_tokens_of_a_file(tmp_path: Path) -> None:
+    """As they are or hashed; what is wrong is said without a token."""
     import hashlib
 
     file = tmp_path / "tokens.toml"
@@ -198,6 +202,7 @@ def test_tokens_of_a_file(tmp_path: Path) -> None:
 
 
 def test_the_page_loads_nothing_from_elsewhere(gateway: Gateway) -> None:
+    """One script and one style, from the same place."""
     page = gateway_page()
     assert "http" not in page
     status, headers, content = gateway.request("GET", "/")
@@ -209,6 +214,7 @@ def test_the_page_loads_nothing_from_elsewhere(gateway: Gateway) -> None:
 
 @pytest.mark.slow
 def test_somebody_asks_on_the_page(gateway: Gateway) -> None:
+    """With a real browser: a wrong token, an answer, a denial, the history."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("there is no Chromium")

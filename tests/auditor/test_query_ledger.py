@@ -19,6 +19,7 @@ from .conftest import STAFF, Ledgers
 
 
 def test_users_share_one_history(ledgers: Ledgers) -> None:
+    """What one is told counts for all."""
     ledger = ledgers()
     assert ledger.ask("select sum(pay)", "ann").answered
     assert ledger.ask("select sum(pay) where dept = 'Law'", "bob").answered
@@ -32,6 +33,7 @@ def test_users_share_one_history(ledgers: Ledgers) -> None:
 
 
 def test_a_ledger_is_its_owners_alone_and_is_never_replaced(ledgers: Ledgers, tmp_path: Path) -> None:
+    """And nothing is left of one that cannot be made."""
     ledgers()
     assert stat.S_IMODE((tmp_path / "audit.db").stat().st_mode) == 0o600
     with pytest.raises(OutputError, match="there already"):
@@ -58,7 +60,7 @@ def test_decisions_depend_on_queries_and_earlier_answers_alone(ledgers: Ledgers)
 
 
 def test_the_true_answer_does_not_decide(ledgers: Ledgers) -> None:
-    """Two tables with the same answers so far; the next answer discloses in one of them. Both are denied, or neither."""
+    """Two tables with the same answers so far; the next one discloses in one of them. Both are denied, or neither."""
     equal = ledgers({"id": list("abc"), "x": [7, 7, 7]}, "x", "id", name="equal.db")
     different = ledgers({"id": list("abc"), "x": [7, 1, 2]}, "x", "id", name="different.db")
     for ledger in (equal, different):
@@ -71,6 +73,7 @@ def test_the_true_answer_does_not_decide(ledgers: Ledgers) -> None:
 
 
 def test_a_group_that_is_denied_denies_all(ledgers: Ledgers) -> None:
+    """Each group is a query of its own."""
     ledger = ledgers()
     assert ledger.ask("select age, sum(pay) group by age").outcome == "denied"  # nobody else has no age
     assert ledger.ask("select age, sum(pay) group by age having count(*) > 1").answered
@@ -78,6 +81,7 @@ def test_a_group_that_is_denied_denies_all(ledgers: Ledgers) -> None:
 
 
 def test_missing_values_are_no_part_of_an_answer(ledgers: Ledgers) -> None:
+    """They are known to be missing, so one value among them is one value."""
     ledger = ledgers({"g": ["a", "a", "a", "b", "b", "c"], "x": [1, 2, None, None, -9, None]}, "x", "g")
     assert ledger.ask("select g, count(*), count(x) group by g").rows == (("a", 3, 2), ("b", 2, 1), ("c", 1, 0))
     assert ledger.ask("select sum(x), avg(x) where g = 'a'").rows == ((3, 1.5),)
@@ -86,6 +90,7 @@ def test_missing_values_are_no_part_of_an_answer(ledgers: Ledgers) -> None:
 
 
 def test_zeros_and_ones_are_answered_for_groups_alone(ledgers: Ledgers) -> None:
+    """Five rows at least, and five in every difference."""
     ward = ["a"] * 6 + ["b"] * 6 + ["c"] * 4
     ledger = ledgers({"ward": ward, "ill": [0, 1] * 8}, "ill", "ward")
     assert ledger.ask("select sum(ill) where ward = 'a'").rows == ((3,),)
@@ -97,6 +102,7 @@ def test_zeros_and_ones_are_answered_for_groups_alone(ledgers: Ledgers) -> None:
 
 
 def test_rules_on_sets(ledgers: Ledgers) -> None:
+    """A least size, and a largest overlap."""
     sizes = ledgers(min_size=3, name="sizes.db")
     assert not sizes.ask("select sum(pay) where age = 31").answered
     assert sizes.ask("select sum(pay) where dept = 'IT'").answered
@@ -109,6 +115,7 @@ def test_rules_on_sets(ledgers: Ledgers) -> None:
 
 
 def test_bounds_and_intervals(ledgers: Ledgers) -> None:
+    """An interval is kept without bounds; with them, nothing could be answered."""
     wide = ledgers(interval=1000.0, name="interval.db")
     assert wide.ask("select sum(pay) where dept = 'IT'").answered
     assert not wide.ask("select min(pay), max(pay)").answered
@@ -124,6 +131,7 @@ def test_bounds_and_intervals(ledgers: Ledgers) -> None:
 
 
 def test_rows_that_come_and_go_are_kept_track_of(ledgers: Ledgers, tmp_path: Path) -> None:
+    """The difference of a sum before and after is who left."""
     ledger = ledgers()
     assert ledger.ask("select sum(pay) where dept = 'IT'").rows == ((282,),)
     left = {name: [*cells[:5], *cells[6:]] for name, cells in STAFF.items()}  # one of the two of 45 in IT leaves
@@ -139,7 +147,6 @@ def test_rows_that_come_and_go_are_kept_track_of(ledgers: Ledgers, tmp_path: Pat
     assert ledger.ask("select sum(pay) where dept = 'IT'").rows == ((279,),)  # one left and one came: neither is known
     again = QueryLedger(tmp_path / "audit.db")  # and all of it is in the file
     assert again.ask("select sum(pay) where dept = 'IT'").answered
-    assert not again.ask("select sum(pay) where dept = 'IT' and age <> 45").rows == ((1,),)
     assert again.ask("select sum(pay)").rows == ((534,),)
     back = again.update(pa.table(left))
     assert (back.came, back.left) == (0, 1)
@@ -150,6 +157,7 @@ def test_rows_that_come_and_go_are_kept_track_of(ledgers: Ledgers, tmp_path: Pat
 
 
 def test_a_value_that_changed_is_another_one(ledgers: Ledgers) -> None:
+    """The old one stays protected, and the new one is."""
     before = {"id": list("abc"), "x": [1, 2, -3]}
     ledger = ledgers(before, "x", "id", key=None)
     assert ledger.ask("select sum(x)").answered
@@ -159,6 +167,7 @@ def test_a_value_that_changed_is_another_one(ledgers: Ledgers) -> None:
 
 
 def test_a_key_tells_equal_rows_apart(ledgers: Ledgers) -> None:
+    """Without one, equal rows are the same row."""
     before = {"g": ["a", "a"], "x": [5, -1], "k": ["1", "2"]}
     by_key = ledgers(before, "x", "g", key="k", name="key.db")
     assert by_key.update(pa.table(before | {"k": ["1", "3"]})).came == 1
@@ -171,7 +180,7 @@ def test_a_ledger_opens_as_it_was_left(ledgers: Ledgers, tmp_path: Path) -> None
     count = 60
     data = {"id": [str(n) for n in range(count)], "x": [(-1) ** n * n for n in range(count)]}
     ledger = ledgers(data, "x", "id")
-    for start in range(0, count - 3):
+    for start in range(count - 3):
         assert ledger.ask(f"select sum(x) where id between {start} and {start + 2}").answered == (start < count)
     again = QueryLedger(tmp_path / "audit.db")
     for sql in (
@@ -199,6 +208,7 @@ print(ledger.ask("select sum(pay) where dept = 'IT'").rows, flush=True)
 
 @pytest.mark.slow
 def test_a_kill_between_decision_and_answer_leaves_it_recorded(ledgers: Ledgers, tmp_path: Path) -> None:
+    """Nobody heard the answer, and it counts."""
     ledger = ledgers()
     done = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "audit.db"], capture_output=True, check=False)
     assert done.returncode == -signal.SIGKILL
@@ -209,6 +219,7 @@ def test_a_kill_between_decision_and_answer_leaves_it_recorded(ledgers: Ledgers,
 
 @pytest.mark.slow
 def test_a_kill_at_any_moment_loses_no_answer(ledgers: Ledgers, tmp_path: Path) -> None:
+    """Whatever was heard is in the ledger."""
     data = {"id": [str(n) for n in range(300)], "x": [(-1) ** n * n for n in range(300)]}
     ledger = ledgers(data, "x", "id")
     script = """
@@ -222,7 +233,7 @@ for n in range(200):
         print(n, flush=True)
 """
     for attempt in range(3):
-        command = [sys.executable, "-c", script, tmp_path / "audit.db", str(attempt)]
+        command = [sys.executable, "-c", script, str(tmp_path / "audit.db"), str(attempt)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout
             assert process.stdout.readline() == "ready\n"
@@ -248,7 +259,9 @@ print(ledger.ask(sys.argv[2]).answered)
     asked = ["select sum(pay) where dept = 'IT'", "select sum(pay) where dept = 'IT' and not age = 31"]
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", script, tmp_path / "audit.db", sql], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-c", script, str(tmp_path / "audit.db"), sql],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
         for sql in asked
     ]
@@ -259,6 +272,7 @@ print(ledger.ask(sys.argv[2]).answered)
 
 
 def test_tables_that_cannot_be_audited(ledgers: Ledgers) -> None:
+    """One sentence each, with the way out."""
     many = {"id": list(range(MOST_CELLS + 1)), "x": [1.5] * (MOST_CELLS + 1)}
     with pytest.raises(InputError, match="2,001 cells in the table, and at most 2,000 are audited"):
         ledgers(many, "x", "id")
@@ -273,6 +287,7 @@ def test_tables_that_cannot_be_audited(ledgers: Ledgers) -> None:
 
 
 def test_numbers_are_exact_however_they_are_written(ledgers: Ledgers) -> None:
+    """No float adds them up."""
     texts = ["0.1", "0.20", "1e2", "-7", " 3 ", "99999999999999999999"]
     ledger = ledgers({"g": list("aabbcc"), "x": texts}, "x", "g")
     assert ledger.ask("select sum(x) where g in ('a', 'b')").rows == ((93.3,),)
@@ -281,6 +296,7 @@ def test_numbers_are_exact_however_they_are_written(ledgers: Ledgers) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"no ledger", b"SQLite format 3\0" + bytes(2000)])
 def test_files_that_are_no_ledger(content: bytes, tmp_path: Path) -> None:
+    """Nothing is made of them, and nothing is changed."""
     file = tmp_path / "audit.db"
     file.write_bytes(content)
     with pytest.raises(InputError, match="is no ledger of queries"):
@@ -290,6 +306,7 @@ def test_files_that_are_no_ledger(content: bytes, tmp_path: Path) -> None:
 
 
 def test_a_database_of_somebody_else_is_no_ledger(tmp_path: Path) -> None:
+    """Even with a table of the same name."""
     import sqlite3
 
     file = tmp_path / "other.db"
@@ -302,6 +319,7 @@ def test_a_database_of_somebody_else_is_no_ledger(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb"])
 def test_files_of_all_kinds(kind: str, tmp_path: Path) -> None:
+    """Read as all tables are."""
     import duckdb
 
     staff, file = pa.table(STAFF), tmp_path / f"staff.{kind}"

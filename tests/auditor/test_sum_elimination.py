@@ -37,11 +37,13 @@ def determined(rows: list[Row]) -> list[bool]:
 
 
 def without(rows: list[Row], left_out: np.ndarray) -> list[Row]:
+    """Leave columns out."""
     return [[value for value, out in zip(row, left_out, strict=True) if not out] for row in rows]
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_decisions_are_those_of_exact_rationals(seed: int) -> None:
+    """What follows, what is determined, and what is about some blocks alone."""
     rng = np.random.default_rng(seed)
     count = int(rng.integers(2, 12))
     sums, answered = SumElimination(count), list[Row]()
@@ -70,6 +72,7 @@ def test_decisions_are_those_of_exact_rationals(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_blocks_that_part_and_come_are_as_if_they_had_always_been_there(seed: int) -> None:
+    """Columns are doubled and added as rows leave and come."""
     rng = np.random.default_rng(seed)
     sums, answered = SumElimination(5), list[Row]()
     width = 5
@@ -92,7 +95,7 @@ def test_blocks_that_part_and_come_are_as_if_they_had_always_been_there(seed: in
 
 
 def test_a_value_that_small_primes_miss_is_found() -> None:
-    """Three sums of pairs of three determine 2x, so that modulo 2 nothing is determined; 61 bits are not met by chance."""
+    """Three sums of pairs of three determine 2x: modulo 2 that is nothing, and primes of 61 bits divide no small number."""
     sums = SumElimination(3)
     for pair in ([1, 1, 0], [1, 0, 1]):
         assert not sums.find_determined(np.array(pair, bool)).any()
@@ -103,12 +106,14 @@ def test_a_value_that_small_primes_miss_is_found() -> None:
 @given(st.lists(st.integers(0, 2**61 - 2), min_size=1, max_size=20), st.integers(0, 2**61 - 2))
 @settings(max_examples=200, deadline=None)
 def test_products_are_exact(numbers: list[int], factor: int) -> None:
+    """As Python multiplies."""
     prime = 2**61 - 1
     found = times(np.array(numbers, np.uint64), factor, prime).tolist()
     assert found == [number * factor % prime for number in numbers]
 
 
 def test_primes_are_random_and_of_61_bits() -> None:
+    """And they are primes."""
     drawn = {draw_prime(Randomness()) for _ in range(20)}
     assert len(drawn) == 20
     assert all(prime.bit_length() == 61 for prime in drawn)

@@ -168,8 +168,8 @@ class CellTable:
             )
             for name, one in content["protected"].items()
         }
-        arrays = (np.array(content[name], np.int64) for name in ("cell_of", "rows"))
-        return cls(tuple(columns), *arrays, protected)
+        cell_of, rows = (np.array(content[name], np.int64) for name in ("cell_of", "rows"))
+        return cls(tuple(columns), cell_of, rows, protected)
 
 
 def order_key(number: float) -> int:

@@ -187,12 +187,13 @@ class ColumnAudit:
         return blocks & (self.rows > 0)
 
     def _touched(self, sets: ExtremeSets, queries: Sequence[Blocks]) -> Blocks:
-        return np.logical_or.reduce([sets.touched, *queries])
+        touched: Blocks = np.logical_or.reduce([sets.touched, *queries])
+        return touched
 
     def as_arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
         """Give what it is made of, by names that start with a prefix."""
         sets = np.packbits(self.sets[: self.set_count], axis=1)
-        found = {f"{prefix}rows": self.rows, f"{prefix}sets": sets}
+        found: dict[str, NDArray[Any]] = {f"{prefix}rows": self.rows, f"{prefix}sets": sets}
         found |= self.sums.as_arrays(f"{prefix}sums.")
         return found | self.high.as_arrays(f"{prefix}high.") | self.low.as_arrays(f"{prefix}low.")
 

@@ -388,4 +388,5 @@ def _shoup(numbers: Words, factors: Any, quotients: Any, prime: int) -> Words:
 
 def _reduce(numbers: Words, prime: int) -> Words:
     """Bring numbers below twice a prime below it: what would be below 0 wraps around, and is the larger one."""
-    return np.minimum(numbers, numbers - np.uint64(prime))
+    reduced: Words = np.minimum(numbers, numbers - np.uint64(prime))
+    return reduced
