@@ -346,3 +346,49 @@ def test_no_value_of_a_larger_cell_is_in_the_file(tmp_path: Path) -> None:
     assert b"424242" not in content
     assert b"1234567" not in content
     assert content != (tmp_path / "two.db").read_bytes()
+
+
+def test_a_row_with_a_key_is_followed_into_another_cell(ledgers: Ledgers) -> None:
+    """Three people change places, and the sums of the three pairs give all away if it is known who they are."""
+    table = {"k": list("abc"), "g": ["u", "u", "w"], "x": [1, 2, -3]}
+    for key, outcome in (("k", "denied"), (None, "answered")):
+        ledger = ledgers(table, "x", "g", key=key, name=f"{key}.db")
+        assert ledger.ask("select sum(x) where g = 'u'").rows == ((3,),)
+        change = ledger.update(pa.table(table | {"g": ["w", "u", "w"]}))
+        assert (change.came, change.left) == ((0, 0) if key else (1, 1))
+        assert ledger.ask("select sum(x) where g = 'w'").rows == ((-2,),)
+        ledger.update(pa.table(table | {"g": ["u", "w", "w"]}))
+        assert ledger.ask("select sum(x) where g = 'w'").outcome == outcome
+
+
+def test_a_block_is_parted_in_many(ledgers: Ledgers) -> None:
+    """Of six in a cell, one stays, three go to other cells and two leave; and one comes back, as somebody else."""
+    before = {"k": list("abcdef"), "g": ["u"] * 6, "x": [1, 2, 3, 4, 5, -6]}
+    ledger = ledgers(before, "x", "g", key="k")
+    assert ledger.ask("select sum(x)").rows == ((9,),)
+    change = ledger.update(pa.table({"k": list("abcd"), "g": ["u", "v", "w", "w"], "x": [1, 2, 3, 4]}))
+    assert (change.came, change.left, change.stayed) == (0, 2, 4)
+    assert ledger._audits["x"].rows.tolist() == [2, 1, 1, 2]
+    assert ledger.ask("select g, count(*), count(x) group by g").rows == (("u", 1, 1), ("v", 1, 1), ("w", 2, 2))
+    assert ledger.ask("select sum(x) where g in ('u', 'v')").rows == ((3,),)
+    assert ledger.ask("select sum(x) where g in ('v', 'w')").rows == ((9,),)
+    assert ledger.ask("select sum(x) where g = 'w'").outcome == "denied"  # then v would be known
+    came = {"k": list("abcdf"), "g": ["u", "v", "w", "w", "u"], "x": [1, 2, 3, 4, 7]}
+    assert ledger.update(pa.table(came)).came == 1
+    assert ledger.ask("select sum(x)").rows == ((17,),)
+    assert ledger.ask("select sum(x) where g <> 'u'").rows == ((9,),)
+    assert ledger.ask("select sum(x) where g = 'w'").outcome == "denied"
+
+
+def test_a_part_without_a_value_is_known_to_be_nothing(ledgers: Ledgers) -> None:
+    """Of two in a cell one has no value; when that one leaves, the other's value stays as protected as it was."""
+    before = {"g": ["a", "a", "b", "b"], "x": [5, None, 1, -2]}
+    ledger = ledgers(before, "x", "g")
+    assert ledger.ask("select sum(x)").answered
+    assert ledger.ask("select sum(x) where g = 'b'").outcome == "denied"
+    ledger.update(pa.table({"g": ["a", "b", "b"], "x": [5, 1, -2]}))
+    assert ledger.ask("select sum(x) where g = 'b'").outcome == "denied"
+    high = ledgers(before, "x", "g", name="high.db")
+    assert high.ask("select max(x)").answered
+    high.update(pa.table({"g": ["a", "b", "b"], "x": [5, 1, -2]}))
+    assert high.ask("select max(x) where g = 'b'").outcome == "denied"

@@ -95,7 +95,7 @@ def test_blocks_that_part_and_come_are_as_if_they_had_always_been_there(seed: in
 
 
 def test_a_value_that_small_primes_miss_is_found() -> None:
-    """Three sums of pairs of three determine 2x: modulo 2 that is nothing, and primes of 61 bits divide no small number."""
+    """Sums of the three pairs of three determine 2x: that is nothing modulo 2, and no large prime divides 2."""
     sums = SumElimination(3)
     for pair in ([1, 1, 0], [1, 0, 1]):
         assert not sums.find_determined(np.array(pair, bool)).any()

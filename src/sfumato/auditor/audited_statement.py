@@ -7,6 +7,7 @@ holds; so a refusal depends on the statement alone. The list is in the guide (do
     select dept, avg(pay), count(*) from staff where age >= 40 and not dept in ('IT', 'Law') group by dept
 """
 
+import logging
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from sqlglot.errors import SqlglotError
 from sfumato.auditor.cell_table import CellColumn, CellTable, exact_number
 from sfumato.core.numbers import read_decimal
 from sfumato.errors import SfumatoError, did_you_mean, listing, quote
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it would quote statements on standard error
 
 LONGEST_STATEMENT = 20_000
 """Characters of a statement."""

@@ -6,7 +6,8 @@ protected column how many values, their sum, the highest and the lowest. Memory 
 
 Rows come and go. A block is rows of a cell that have been there through the same versions of the table: an update that
 takes some rows out of a block parts it, those that came are blocks of their own, and blocks that are gone keep their
-numbers, since earlier answers are about them. Which rows are the same in two versions is told by keyed hashes of them.
+numbers, since earlier answers are about them. Which rows are the same in two versions is told by keyed hashes of them:
+of the protected values and a key column, so that a row may move to another cell, or of all columns without one.
 """
 
 import hashlib
@@ -224,14 +225,14 @@ def read_cells(
 
 @dataclass(frozen=True, eq=False)
 class TableChange:
-    """A table after an update, its rows, and the blocks that were parted: their parts come first behind the old ones.
+    """A table after an update, its rows, and the blocks that were parted, in rounds: parts come behind the old blocks.
 
     `came`, `left` and `stayed` are rows.
     """
 
     table: CellTable
     hashes: RowHashes
-    parted: tuple[int, ...]
+    parted: tuple[tuple[int, ...], ...]
     came: int
     left: int
     stayed: int
@@ -243,43 +244,97 @@ def update_cells(
     """Read a new version of a table, and find which rows stayed as they were, which left and which came."""
     conditions = [one.name for one in before.columns]
     read = _read_rows(data, conditions, list(before.protected), key=key, secret=secret, options=options)
-    block, stayed_before = _match_rows(known, read.hashes)
-    count_before = np.bincount(known.blocks, minlength=before.blocks)
-    stayed = np.bincount(known.blocks[stayed_before], minlength=before.blocks)
-    parted = np.flatnonzero((stayed > 0) & (stayed < count_before))
-    # rows that came to a cell are a new block, behind the parts that left
-    new = block < 0
-    cells_with_new, place = np.unique(read.cell[new], return_inverse=True)
-    first = before.blocks + len(parted)
-    block[new] = first + place
-    blocks = first + len(cells_with_new)
+    origin, stayed = _match_rows(known, read.hashes)
+    block, cell_of, parts = _part_blocks(before, known, read.cell, origin)
+    blocks = len(cell_of)
     if blocks > MOST_BLOCKS:
         raise InputError(
             f"with this update {blocks:,} groups of rows would have to be told apart, those that left among them, and "
             f"at most {MOST_BLOCKS:,} are; begin a new ledger when answers of this one no longer matter"
         )
-    cell_of = np.full(blocks, -1, np.int64)
-    cell_of[block] = read.cell
+    # what is gone keeps its numbers: of a block that was parted, what its other parts do not have
     rows = np.bincount(block, minlength=blocks).astype(np.int64)
-    rows[before.blocks : first] = (count_before - stayed)[parted]
-    gone = stayed == 0  # a block that left as a whole keeps its number and its rows
-    rows[: before.blocks][gone] = before.rows[gone]
+    left_part = _left_parts(before, parts, cell_of)
+    rows = _with_those_that_left(rows, before.rows, parts, left_part)
     values = {}
     for name, column in read.protected.items():
         found = _block_values(column, block, blocks, like=before.protected[name])
-        counts, old = found.count.copy(), before.protected[name].count
-        counts[before.blocks : first] = (old - counts[: before.blocks])[parted]
-        counts[: before.blocks][gone] = old[gone]
+        counts = _with_those_that_left(found.count, before.protected[name].count, parts, left_part)
         values[name] = replace(found, count=counts)
-    table = CellTable(read.cells, cell_of, rows, values)
     return TableChange(
-        table,
+        CellTable(read.cells, cell_of, rows, values),
         RowHashes(read.hashes, block.astype(np.int32)),
-        tuple(parted.tolist()),
-        came=int(new.sum()),
-        left=int(count_before.sum() - stayed.sum()),
+        _rounds(parts),
+        came=int((origin < 0).sum()),
+        left=int(len(stayed) - stayed.sum()),
         stayed=int(stayed.sum()),
     )
+
+
+def _part_blocks(
+    before: CellTable, known: RowHashes, cell: IntArray, origin: IntArray
+) -> tuple[IntArray, IntArray, list[int]]:
+    """Number the blocks after an update: the block of each row, the cell of each block, and the block each part is of.
+
+    Rows of a block that are in one cell now stay one. The largest such part keeps the number; the others, and those
+    that left where some stayed, are parts with new numbers, each block's second part before any block's third. Rows
+    that came to a cell are a block behind all.
+    """
+    cell_of = np.full(before.blocks, -1, np.int64)
+    there = np.bincount(known.blocks, minlength=before.blocks)
+    block = origin.copy()
+    places: dict[int, dict[int, int]] = {}  # rows by cell of each old block
+    old = origin >= 0
+    pairs, inverse, counts = np.unique(
+        np.stack([origin[old], cell[old]]), axis=1, return_inverse=True, return_counts=True
+    )
+    for number, (one, where) in enumerate(pairs.T.tolist()):
+        places.setdefault(one, {})[where] = number
+    depth: list[tuple[int, int, int]] = []  # which part of its block, the block, and the pair, -1 for those that left
+    number_of = np.zeros(len(counts), np.int64)
+    for one, by_cell in places.items():
+        order = sorted(by_cell.values(), key=lambda number: (-int(counts[number]), number))
+        number_of[order[0]], cell_of[one] = one, pairs[1, order[0]]
+        depth += [(place, one, number) for place, number in enumerate(order[1:])]
+        if sum(int(counts[number]) for number in order) < there[one]:
+            depth.append((len(order) - 1, one, -1))
+    depth.sort()
+    more = []
+    for place, (_, _, number) in enumerate(depth):
+        more.append(-1 if number < 0 else int(pairs[1, number]))
+        if number >= 0:
+            number_of[number] = before.blocks + place
+    block[old] = number_of[inverse.reshape(-1)]
+    new_cells, place_of = np.unique(cell[~old], return_inverse=True)
+    block[~old] = before.blocks + len(depth) + place_of
+    return block, np.r_[cell_of, np.array(more, np.int64), new_cells], [one for _, one, _ in depth]
+
+
+def _left_parts(before: CellTable, parts: Sequence[int], cell_of: IntArray) -> dict[int, int]:
+    """Say which part of a block that was parted is those that left, by the block; a block itself where all did."""
+    whole = {one: one for one in range(before.blocks) if cell_of[one] < 0}
+    return whole | {one: place for place, one in enumerate(parts, before.blocks) if cell_of[place] < 0}
+
+
+def _with_those_that_left(
+    counts: IntArray, before: IntArray, parts: Sequence[int], left_part: Mapping[int, int]
+) -> IntArray:
+    """Add to counts by block those of rows that left: what a block had, and none of its parts has."""
+    found, remaining = counts.copy(), before - counts[: len(before)]
+    np.subtract.at(remaining, list(parts), counts[len(before) : len(before) + len(parts)])
+    for one, place in left_part.items():
+        found[place] = remaining[one]
+    return found
+
+
+def _rounds(parts: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Divide blocks that are parted into rounds, in none of which one stands twice."""
+    rounds: list[list[int]] = []
+    for one in parts:
+        if not rounds or one in rounds[-1]:
+            rounds.append([])
+        rounds[-1].append(one)
+    return tuple(map(tuple, rounds))
 
 
 def _match_rows(known: RowHashes, hashes: NDArray[np.uint8]) -> tuple[IntArray, NDArray[np.bool_]]:
@@ -330,7 +385,9 @@ def _read_rows(
     columns = tuple(
         CellColumn(name, coded[name].texts, coded[name].codes[first].astype(np.int64)) for name in conditions
     )
-    return _ReadRows(columns, packed, {name: coded[name] for name in protected}, _hash_rows(coded, names, secret))
+    # with a key a row is known wherever it is; without one by all that is read of it
+    known_by = names if key is None else [*protected, key]
+    return _ReadRows(columns, packed, {name: coded[name] for name in protected}, _hash_rows(coded, known_by, secret))
 
 
 def _hash_rows(coded: Mapping[str, CodedColumn], names: Sequence[str], secret: bytes) -> NDArray[np.uint8]:

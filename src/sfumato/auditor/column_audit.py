@@ -168,20 +168,31 @@ class ColumnAudit:
         self.sets[self.set_count] = blocks
         self.set_count += 1
 
-    def change_blocks(self, parted: Sequence[int], rows: Numbers) -> None:
-        """Part blocks in two and append new ones; `rows` are the values of all blocks afterwards, old numbers first."""
-        before = len(self.rows)
-        after_parting = rows[: before + len(parted)]
-        self.sums.split(parted)
-        self.sums.append(len(rows) - len(after_parting))
+    def change_blocks(self, rounds: Sequence[Sequence[int]], rows: Numbers) -> None:
+        """Part blocks in two, round after round, and append new ones; `rows` are the values of all blocks after it."""
+        for parted in rounds:
+            width = len(self.rows) + len(parted)
+            self.sums.split(parted)
+            for sets in (self.high, self.low):
+                sets.split(parted, rows[:width])
+            self.sets = np.concatenate(
+                [self.sets[: self.set_count], self.sets[: self.set_count][:, list(parted)]], axis=1
+            )
+            self.rows = rows[:width].astype(np.int64)
+        more = len(rows) - len(self.rows)
+        self.sums.append(more)
         for sets in (self.high, self.low):
-            sets.split(parted, after_parting)
-            sets.append(rows[len(after_parting) :])
-        parts = self.sets[: self.set_count][:, list(parted)]
-        new = np.zeros((self.set_count, len(rows) - len(after_parting)), np.uint8)
-        self.sets = np.concatenate([self.sets[: self.set_count], parts, new], axis=1)
+            sets.append(rows[len(self.rows) :])
+        self.sets = np.concatenate([self.sets[: self.set_count], np.zeros((self.set_count, more), np.uint8)], axis=1)
         self._known_sets = {np.packbits(line).tobytes() for line in self.sets}
+        parts = {block for parted in rounds for block in parted}
+        before = len(rows) - more
         self.rows = rows.astype(np.int64)
+        self.high.rows = self.low.rows = self.rows
+        # A part without a value has the sum 0, which everybody knows: where values are missing is taken as known.
+        for block in [*parts, *range(before - sum(map(len, rounds)), before)]:
+            if not self.rows[block]:
+                self.sums.add(np.arange(len(rows)) == block, self.high.touched | self.low.touched)
 
     def _with_values(self, blocks: Blocks) -> Blocks:
         return blocks & (self.rows > 0)

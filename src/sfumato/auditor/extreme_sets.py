@@ -52,7 +52,7 @@ class ExtremeSets:
     @property
     def touched(self) -> Blocks:
         """The blocks of which a maximum was answered."""
-        found: Blocks = self.bound != UNBOUNDED
+        found: Blocks = (self.bound != UNBOUNDED) & (self.rows > 0)
         return found
 
     def may_disclose(self, queries: Sequence[Blocks]) -> bool:

@@ -139,6 +139,7 @@ class QueryLedger:
         self._path = path
         self._connection = _connect(path)
         try:
+            # it is looked at before anything of it is changed
             self._meta = dict(
                 self._connection.execute("SELECT key, value FROM meta WHERE key IN ('format', 'settings')")
             )
@@ -173,7 +174,7 @@ class QueryLedger:
         draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         mask = os.umask(0o077)
         try:
-            connection = _connect(draft, journal="DELETE")
+            connection = _connect(draft)
             try:
                 connection.executescript(_TABLES)
                 connection.execute("BEGIN")
@@ -183,6 +184,7 @@ class QueryLedger:
                 _store_table(connection, table, hashes)
                 _store_snapshot(connection, 0, audits)
                 connection.execute("COMMIT")
+                connection.execute("PRAGMA journal_mode = WAL")  # for ever: the file says so
             finally:
                 connection.close()
             os.link(draft, path)  # fails where somebody was quicker
@@ -506,10 +508,9 @@ def _entry(line: Sequence[Any]) -> dict[str, Any]:
     return said | {"reason": reason}
 
 
-def _connect(path: Path, journal: str = "WAL") -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
     try:
-        connection.execute(f"PRAGMA journal_mode = {journal}")
         connection.execute("PRAGMA synchronous = FULL")  # a transaction that is done is on the disk
     except sqlite3.Error:
         connection.close()

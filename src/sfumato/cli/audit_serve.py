@@ -32,6 +32,8 @@ def serve(
     def tell(address: str) -> None:
         console.print(f"answering  {address}", soft_wrap=True)
         console.print(f"recording  {ledger}; {len(users.users)} users have tokens; Ctrl-C stops", soft_wrap=True)
+        if tokens.stat().st_mode & 0o077:
+            warn(f"{tokens} can be read by others on this machine; take that away with chmod 600")
         if host not in _LOOPBACK:
             warn("this address is open to others and speaks plain HTTP; put a server that speaks HTTPS in front of it")
 
