@@ -114,6 +114,13 @@ def test_rules_on_sets(ledgers: Ledgers) -> None:
     assert "more than 1 rows in common" in str(overlap.ask("select sum(pay) where age = 45").reason)
 
 
+def test_figures_that_are_not_answered_at_all(ledgers: Ledgers) -> None:
+    """A ledger for sums alone refuses maxima, and loses no sum to them."""
+    ledger = ledgers(figures=("sum",))
+    assert ledger.ask("select max(pay)").outcome == "refused"
+    assert ledger.ask("select avg(pay), max(age)").answered
+
+
 def test_bounds_and_intervals(ledgers: Ledgers) -> None:
     """An interval is kept without bounds; with them, nothing could be answered."""
     wide = ledgers(interval=1000.0, name="interval.db")
@@ -139,9 +146,8 @@ def test_rows_that_come_and_go_are_kept_track_of(ledgers: Ledgers, tmp_path: Pat
     assert (change.came, change.left, change.stayed) == (0, 1, 8)
     assert ledger.ask("select count(*) where dept = 'IT'").rows == ((3,),)
     assert ledger.ask("select sum(pay) where dept = 'IT'").outcome == "denied"  # the difference is who left
-    came = {
-        name: [*cells, *more] for (name, cells), more in zip(left.items(), (["45"], ["IT"], [77], ["flu"]), strict=True)
-    }
+    pia = {"age": "45", "dept": "IT", "pay": 77, "illness": "flu"}
+    came = {name: [*cells, pia[name]] for name, cells in left.items()}
     change = ledger.update(pa.table(came))
     assert (change.came, change.left, change.stayed) == (1, 0, 8)
     assert ledger.ask("select sum(pay) where dept = 'IT'").rows == ((279,),)  # one left and one came: neither is known

@@ -41,7 +41,7 @@ from sfumato.auditor.cell_table import (
     read_cells,
     update_cells,
 )
-from sfumato.auditor.column_audit import ColumnAudit, SetQuery, SetRules
+from sfumato.auditor.column_audit import KINDS, ColumnAudit, SetQuery, SetRules
 from sfumato.auditor.sum_elimination import Blocks
 from sfumato.core.regular_file import open_regular_file
 from sfumato.errors import Infeasible, InputError, OutputError, quote, shorten
@@ -71,8 +71,8 @@ class AuditSettings:
     """What a ledger is about: `protected` columns, columns of `conditions`, and rules.
 
     `bounds` are those that readers know of a column's values, as low and high, None for none. `interval` is the width
-    that no value may be confined to. `key` is a column that tells rows apart in updates. `options` say how the table is
-    read, and `name` is what statements call it.
+    that no value may be confined to. `figures` are the kinds that are answered at all. `key` is a column that tells
+    rows apart in updates. `options` say how the table is read, and `name` is what statements call it.
     """
 
     protected: tuple[str, ...]
@@ -81,6 +81,7 @@ class AuditSettings:
     interval: float | None = None
     min_size: int | None = None
     max_overlap: int | None = None
+    figures: tuple[str, ...] = KINDS
     key: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     name: str = "data"
@@ -208,6 +209,7 @@ class QueryLedger:
             self._catch_up()
             try:
                 statement = read_statement(sql, self.table, self.settings.name)
+                self._refuse_figures(statement)
                 answer, queries = self._decide(statement)
             except StatementRefused as refusal:
                 answer, queries = AuditAnswer("refused", reason=str(refusal)), []
@@ -281,6 +283,12 @@ class QueryLedger:
         shown = rows if statement.limit is None else rows[: statement.limit]
         answer = AuditAnswer("answered", tuple(one.label for one in statement.figures), tuple(shown))
         return answer, [(query, self._key(query)) for query in queries.values()]
+
+    def _refuse_figures(self, statement: AuditedStatement) -> None:
+        for column, kind in _asked(statement, self.table.protected):
+            if kind not in self.settings.figures:
+                said = {"sum": "sums, averages and counts by value", "max": "maxima", "min": "minima"}[kind]
+                raise StatementRefused(f"{said} of {quote(column)} are not answered here")
 
     def _groups(self, statement: AuditedStatement) -> list[tuple[dict[str, Any], Blocks]]:
         """Give the groups in their order, each by its values and its blocks; without GROUP BY, one."""
@@ -564,6 +572,7 @@ def _read_settings(text: str) -> AuditSettings:
     return AuditSettings(
         **(
             content
-            | {"protected": tuple(content["protected"]), "conditions": tuple(content["conditions"]), "bounds": bounds}
+            | {name: tuple(content[name]) for name in ("protected", "conditions", "figures")}
+            | {"bounds": bounds}
         )
     )

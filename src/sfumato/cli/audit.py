@@ -41,6 +41,9 @@ def init(
     max_overlap: Annotated[
         int | None, typer.Option(help="Most rows that two answered sets may have in common.", min=0)
     ] = None,
+    figures: Annotated[
+        str, typer.Option(help="Which figures are answered at all: a maximum costs sums of the same rows.")
+    ] = "sum,max,min",
     bounds: Annotated[
         list[str] | None,
         typer.Option(help="COLUMN=LOW..HIGH: values that readers know to be bounded, such as pay=0.. (repeatable)."),
@@ -58,6 +61,10 @@ def init(
 
     if interval is not None and not 0 < interval < float("inf"):
         raise InputError("--interval must be a number above 0; name the width that protects a value")
+    kinds = _names(figures, "--figures")
+    unknown = [kind for kind in kinds if kind not in {"sum", "max", "min"}]
+    if unknown:
+        raise InputError(f"--figures knows sum, max and min, and not {quote(unknown[0])}; name some of these")
     given = {"query": query, "table": table, "sheet": sheet, "separator": separator}
     settings = AuditSettings(
         _names(protect, "--protect"),
@@ -66,6 +73,7 @@ def init(
         interval=interval,
         min_size=min_size,
         max_overlap=max_overlap,
+        figures=kinds,
         key=key,
         options={name: value for name, value in given.items() if value is not None},
         name=table or (Path(data).name.split(".")[0] if "://" not in data else "data"),
