@@ -207,7 +207,10 @@ class _StatementReader:
             return Figure(label or text, "count")
         column = self._find_column(inner.this)
         if column is None:
-            raise StatementRefused(f"{kind.upper()} is of a column as it is: no DISTINCT, no expression")
+            raise StatementRefused(
+                f"{kind.upper()} is of a column as it is: no DISTINCT, no expression; a name with other signs than letters "
+                "stands in double quotes"
+            )
         if kind != "count":
             self._check_number(column, kind)
         return Figure(label or f"{kind}({column})", kind, column)

@@ -53,6 +53,7 @@ def init(
     table: Annotated[str | None, typer.Option(help="The table of a database to read, in place of a query.")] = None,
     sheet: Annotated[str | None, typer.Option(help="The sheet of a workbook to read: the first if left out.")] = None,
     separator: Annotated[str | None, typer.Option(help="Between cells of a CSV; found by itself if left out.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Of a CSV that is not UTF-8, such as latin-1.")] = None,
     as_json: _Json = False,
 ) -> None:
     """Begin a ledger about a table, from which queries are answered."""
@@ -65,7 +66,7 @@ def init(
     unknown = [kind for kind in kinds if kind not in {"sum", "max", "min"}]
     if unknown:
         raise InputError(f"--figures knows sum, max and min, and not {quote(unknown[0])}; name some of these")
-    given = {"query": query, "table": table, "sheet": sheet, "separator": separator}
+    given = {"query": query, "table": table, "sheet": sheet, "separator": separator, "encoding": encoding}
     settings = AuditSettings(
         _names(protect, "--protect"),
         _names(on, "--on"),
@@ -209,13 +210,22 @@ def _describe(ledger: "QueryLedger") -> dict[str, Any]:
 
 def _warnings(ledger: "QueryLedger") -> list[str]:
     """Say what whoever begins a ledger may not have thought of."""
+    from sfumato.core.numbers import read_decimal
+    from sfumato.page.wording import plural
+
     said = []
     for name, values in ledger.table.protected.items():
         missing = int(ledger.table.rows.sum() - values.count.sum())
         if missing:
             said.append(
-                f"column {quote(name)} has {missing:,} missing values, and which rows they are of is taken as known; "
-                "where it is not, fill them in first"
+                f"column {quote(name)} has {plural(missing, 'missing value')}, and where is taken as known; where it is "
+                "not, fill them in first"
+            )
+        numbers = sum(read_decimal(text) is not None for text in values.values)
+        if numbers and not values.is_number:
+            said.append(
+                f"column {quote(name)} holds texts besides numbers, so that it is counted by value, and has no sums; "
+                "correct these cells, and begin anew, where it should"
             )
         bounded = name in ledger.settings.bounds
         if not bounded and values.lowest is not None and int(values.lowest[values.count > 0].min()) >= 0:
