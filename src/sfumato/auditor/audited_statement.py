@@ -208,8 +208,8 @@ class _StatementReader:
         column = self._find_column(inner.this)
         if column is None:
             raise StatementRefused(
-                f"{kind.upper()} is of a column as it is: no DISTINCT, no expression; a name with other signs than letters "
-                "stands in double quotes"
+                f"{kind.upper()} is of a column as it is: no DISTINCT, no expression; a name with other signs than "
+                "letters stands in double quotes"
             )
         if kind != "count":
             self._check_number(column, kind)

@@ -17,17 +17,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.arrays import IntArray
 from sfumato.core.numbers import read_decimal
-from sfumato.encode import CodedColumn, encode_column
 from sfumato.errors import DataError, InputError, listing, quote
-from sfumato.reading.outside_table import ReadOptions, check_column_names, outside_column_names, read_outside_table
-from sfumato.table import describe_source
+
+if TYPE_CHECKING:
+    from sfumato.encode import CodedColumn
 
 MOST_CELLS = 2000
 """Cells that are audited: a decision takes time that grows with their square."""
@@ -202,7 +202,7 @@ class _ReadRows:
 
     cells: tuple[CellColumn, ...]
     cell: IntArray
-    protected: Mapping[str, CodedColumn]
+    protected: Mapping[str, "CodedColumn"]
     hashes: NDArray[np.uint8]
 
 
@@ -213,7 +213,7 @@ def read_cells(
     *,
     key: str | None,
     secret: bytes,
-    options: ReadOptions,
+    options: Mapping[str, Any],
 ) -> tuple[CellTable, RowHashes]:
     """Read a table for the first time: each cell is one block."""
     read = _read_rows(data, conditions, protected, key=key, secret=secret, options=options)
@@ -239,7 +239,7 @@ class TableChange:
 
 
 def update_cells(
-    before: CellTable, known: RowHashes, data: Any, *, key: str | None, secret: bytes, options: ReadOptions
+    before: CellTable, known: RowHashes, data: Any, *, key: str | None, secret: bytes, options: Mapping[str, Any]
 ) -> TableChange:
     """Read a new version of a table, and find which rows stayed as they were, which left and which came."""
     conditions = [one.name for one in before.columns]
@@ -360,8 +360,17 @@ def _read_rows(
     *,
     key: str | None,
     secret: bytes,
-    options: ReadOptions,
+    options: Mapping[str, Any],
 ) -> _ReadRows:
+    # an answer takes none of these, and importing them takes time
+    from sfumato.encode import encode_column  # noqa: PLC0415
+    from sfumato.reading.outside_table import (  # noqa: PLC0415
+        check_column_names,
+        outside_column_names,
+        read_outside_table,
+    )
+    from sfumato.table import describe_source  # noqa: PLC0415
+
     names = [*conditions, *protected, *([] if key is None else [key])]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -390,7 +399,7 @@ def _read_rows(
     return _ReadRows(columns, packed, {name: coded[name] for name in protected}, _hash_rows(coded, known_by, secret))
 
 
-def _hash_rows(coded: Mapping[str, CodedColumn], names: Sequence[str], secret: bytes) -> NDArray[np.uint8]:
+def _hash_rows(coded: Mapping[str, "CodedColumn"], names: Sequence[str], secret: bytes) -> NDArray[np.uint8]:
     """Hash each row under a secret key: bytes[n, 16]. Without the key nobody can try values against them."""
     parts = []
     for name in names:  # a text is told from the next one by its length, and NULL from any text
@@ -401,7 +410,7 @@ def _hash_rows(coded: Mapping[str, CodedColumn], names: Sequence[str], secret: b
     return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, _HASH_BYTES)
 
 
-def _block_values(column: CodedColumn, block: IntArray, blocks: int, like: BlockValues | None = None) -> BlockValues:
+def _block_values(column: "CodedColumn", block: IntArray, blocks: int, like: BlockValues | None = None) -> BlockValues:
     """Add up a protected column by block; `like` is what it was before an update, whose kind it keeps."""
     codes, texts = column.codes.astype(np.int64), column.texts
     missing = np.array([text is None for text in texts], np.bool_)
@@ -447,7 +456,7 @@ def _add_up(scaled: Sequence[int], block: IntArray, codes: IntArray, blocks: int
 
 
 def _count_by_value(
-    column: CodedColumn, block: IntArray, codes: IntArray, blocks: int, known: Sequence[str]
+    column: "CodedColumn", block: IntArray, codes: IntArray, blocks: int, known: Sequence[str]
 ) -> dict[str, Any]:
     texts = [text for text in column.texts if text is not None]  # NULL is numbered last
     if len(texts) > MOST_VALUES:

@@ -45,7 +45,6 @@ from sfumato.auditor.column_audit import KINDS, ColumnAudit, SetQuery, SetRules
 from sfumato.auditor.sum_elimination import Blocks
 from sfumato.core.regular_file import open_regular_file
 from sfumato.errors import Infeasible, InputError, OutputError, quote, shorten
-from sfumato.table import describe_source
 
 FORMAT = "sfumato-query-ledger/1"
 BOUNDED_SIZE = 5
@@ -227,6 +226,8 @@ class QueryLedger:
 
     def update(self, data: Any) -> TableChange:
         """Take a new version of the table; what was answered about the old one still counts."""
+        from sfumato.table import describe_source  # noqa: PLC0415 - an answer needs no reader of tables
+
         settings = self.settings
         with self._transaction():
             self._catch_up()

@@ -218,8 +218,8 @@ def _warnings(ledger: "QueryLedger") -> list[str]:
         missing = int(ledger.table.rows.sum() - values.count.sum())
         if missing:
             said.append(
-                f"column {quote(name)} has {plural(missing, 'missing value')}, and where is taken as known; where it is "
-                "not, fill them in first"
+                f"column {quote(name)} has {plural(missing, 'missing value')}, and where is taken as known; where it "
+                "is not, fill them in first"
             )
         numbers = sum(read_decimal(text) is not None for text in values.values)
         if numbers and not values.is_number:
