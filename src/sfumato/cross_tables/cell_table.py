@@ -85,10 +85,10 @@ class CellTable:
         """Which cells are no marginals, bool[cells]."""
         return np.asarray((self.codes != TOTAL).all(axis=1))
 
-    def label(self, cell: int) -> tuple[str | None, ...]:
-        """Name a cell by its labels, with the sign of a total in words."""
+    def label(self, cell: int, total: str) -> tuple[str | None, ...]:
+        """Name a cell by its labels; `total` is the word for a total."""
         return tuple(
-            "Total" if code == TOTAL else labels[code]
+            total if code == TOTAL else labels[code]
             for code, labels in zip(self.codes[cell].tolist(), self.labels, strict=True)
         )
 
@@ -195,10 +195,13 @@ def _read_amounts(table: Table, measure: str | None) -> tuple[IntArray, int, Boo
             "amounts are at least 0; add up gains and losses in tables of their own"
         )
     counts = np.bincount(numbers.codes[there], minlength=len(steps)).tolist()
+    exact, cut = steps, 0
     while sum(step * count for step, count in zip(steps, counts, strict=True)) >= _EXACT:
-        if decimals == 0:
+        if cut == decimals:
             raise DataError(f"the amounts of column {quote(measure)} add up to more than 2^53; give them in thousands")
-        decimals, steps = decimals - 1, [(step + 5) // 10 for step in steps]
+        cut += 1
+        steps = [(2 * step + 10**cut) // (2 * 10**cut) for step in exact]  # halves up
+    decimals -= cut
     amounts: IntArray = np.array(steps, dtype=np.int64)[numbers.codes[there]]
     return amounts, decimals, there
 
