@@ -16,7 +16,7 @@ that every good suppression satisfies (Benders' cuts), until a proposal passes, 
 allowed for it is done. Work is counted in cells and not by the clock, so that the result does not depend on the machine.
 """
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -34,11 +34,13 @@ COSTS = ("value", "cells")
 """What is kept small: the amounts that are suppressed, or the number of cells."""
 _CHEAP, _SOLE = 1e-6, 5.0
 """What a cell on a route costs that is suppressed already, and how many times that one which a contributor knows."""
-_CUT_WORK = 100_000
-"""Cells in the linear programs that give cuts."""
 _ROUNDS, _NODES = 60, 2000
-_CLEANING = 20_000
-"""Routes that are looked for again while cells are published again."""
+_CLEANING, _CUTTING = 300_000, 120_000
+"""The work that goes into publishing cells again, and into cuts: cells in linear programs, and some for each."""
+_CALL, _PATH = 200, 10
+"""What counts as work besides its cells: a linear program, and a path in a network."""
+_KEPT = 40
+"""Routes that are remembered of a cell in a direction."""
 
 Progress = Callable[[int, int], None]
 
@@ -103,6 +105,8 @@ class SuppressionSearch:
         self.cells = levels.cells
         self.routes = CellRoutes(levels.cells, levels.room)
         self.work = 0
+        # routes that were found through a cell: by how much it moves in a direction, and the route
+        self.found: dict[tuple[int, bool], deque[tuple[float, CellRoute]]] = defaultdict(lambda: deque(maxlen=_KEPT))
         sole, innermost = self.cells.sole, self.cells.innermost
         self.known: dict[int, list[int]] = defaultdict(list)  # the cells that a contributor is alone in
         for cell in np.flatnonzero(sole >= 0).tolist():
@@ -160,14 +164,28 @@ class SuppressionSearch:
 
     def find_route(self, requirement: Requirement, allowed: BoolArray, suppressed: BoolArray) -> CellRoute | None:
         """Find the cheapest route for a requirement; suppressed cells cost next to nothing."""
+        steps, known = self.steps(requirement), self.known.get(requirement.attacker, [])
+        for step in steps:
+            # a route of another cell does as well if it moves this one as far: a part of it moves it by the step
+            for move, route in self.found[requirement.cell, step > 0]:
+                possible = move >= abs(step) and suppressed[route.cells].all()
+                if possible and not (known and np.isin(route.cells, known).any()):
+                    return route
         allowed = allowed.copy()
-        if requirement.attacker != OUTSIDER:
-            allowed[self.known[requirement.attacker]] = False
+        allowed[known] = False
         cheap = float(self.costs.min()) * _CHEAP * np.where(self.cells.sole >= 0, _SOLE, 1.0)
         cost = np.where(suppressed, cheap, self.costs)
-        routes = [self.routes.find(requirement.cell, step, allowed, cost) for step in self.steps(requirement)]
-        found = [route for route in routes if route is not None]
-        return min(found, key=lambda route: float(cost[route.cells].sum()), default=None)
+        routes = [self.routes.find(requirement.cell, step, allowed, cost) for step in steps]
+        self.work += len(steps) * (_PATH if self.routes.network is not None else _CALL + int(allowed.sum()))
+        best = min(
+            (route for route in routes if route is not None),
+            key=lambda route: float(cost[route.cells].sum()),
+            default=None,
+        )
+        if best is not None:
+            for cell, move in zip(best.cells.tolist(), best.moves.tolist(), strict=True):
+                self.found[cell, move > 0].appendleft((abs(move), best))
+        return best
 
     # Routes first
 
@@ -197,9 +215,9 @@ class SuppressionSearch:
     def publish_again(self, state: _State) -> None:
         """Publish secondary cells again that are not needed, the dearest first."""
         secondary = np.flatnonzero(state.suppressed & ~self.levels.primary)
-        looked = 0
+        most = self.work + _CLEANING
         for cell in sorted(secondary.tolist(), key=lambda one: (-self.costs[one], one)):
-            if looked > _CLEANING:
+            if self.work > most:
                 return
             trial = state.copy()
             trial.suppressed[cell] = False
@@ -207,7 +225,6 @@ class SuppressionSearch:
             broken = [asked for asked, route in trial.routes.items() if cell in route.cells]
             for asked in broken:
                 del trial.routes[asked]
-            looked += len(broken)
             if not self.unprotected(trial, broken, first=True):
                 state.suppressed, state.routes = trial.suppressed, trial.routes
 
@@ -242,7 +259,7 @@ class SuppressionSearch:
         primary, usable = self.levels.primary, ~self.cells.empty
         bound, scale = float(self.costs[primary].sum()), float(self.costs.max())
         cuts: list[FloatArray] = []
-        proposal = _State(primary.copy())
+        proposal, most = _State(primary.copy()), self.work + _CUTTING
         for _ in range(_ROUNDS):
             failed = self.unprotected(proposal)
             if not failed:
@@ -254,7 +271,7 @@ class SuppressionSearch:
                 if self.cost_of(repaired) < self.cost_of(best):
                     best = repaired
             for requirement in failed:
-                if self.work > _CUT_WORK:
+                if self.work > most:
                     break
                 cut = self.cut(requirement, proposal.suppressed)
                 if cut is not None:
@@ -270,7 +287,7 @@ class SuppressionSearch:
             )
             if solved.mip_dual_bound is not None and np.isfinite(solved.mip_dual_bound):
                 bound = max(bound, float(solved.mip_dual_bound) * scale)
-            if bound >= self.cost_of(best) * (1 - 1e-9) or solved.x is None or self.work > _CUT_WORK:
+            if bound >= self.cost_of(best) * (1 - 1e-9) or solved.x is None or self.work > most:
                 return best, bound
             proposal = _State(np.asarray(solved.x > 0.5))
             if solved.status != 0:  # the best that was found so far, so that what passes is not known to be optimal
@@ -303,7 +320,7 @@ class SuppressionSearch:
         from scipy.optimize import linprog  # noqa: PLC0415 - heavy
 
         places = np.flatnonzero(usable)
-        self.work += len(places)
+        self.work += _CALL + len(places)
         largest = 1.0 if self.routes.network is not None else 1000.0
         high, low = np.full(len(places), largest), np.minimum(self.levels.room[places] / abs(step), largest)
         if step < 0:

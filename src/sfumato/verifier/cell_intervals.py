@@ -38,6 +38,10 @@ CELL_MODEL = "cell-suppression"
 _TOLERANCE = 1e-6
 """By how much, of what is asked, an interval of floating numbers may be too narrow."""
 _MOST_LISTED = 3
+_TOGETHER = 16
+"""Linear programs that are solved by one call."""
+_UNLIMITED = 1e9
+"""In the units of a linear program: what can be half as much can be any amount."""
 
 Labels = tuple[str | None, ...]
 
@@ -351,58 +355,97 @@ class _Attacker:
 
     def intervals(self) -> list[tuple[float, float]]:
         """The lowest and the highest value of each suppressed cell; (inf, -inf) where nothing fits."""
-        from scipy.optimize import linprog  # noqa: PLC0415 - heavy
-
         found: list[tuple[float, float]] = [(self.least, inf)] * len(self.lines)
         for part, equations, block in zip(self.parts, self.equations, self.blocks, strict=True):
             if not len(equations):
                 continue
             rest = self.rest[equations]
             scale = max(1.0, float(np.abs(rest).max()) / 1e6)
+            sides = np.concatenate([np.eye(len(part)), -np.eye(len(part))])  # the lowest, then the highest of each
+            low, high = np.full(sides.shape, self.least / scale), np.full(sides.shape, _UNLIMITED)
+            solved = _solve_together(block, rest / scale, sides, low, high)
             for own, place in enumerate(part.tolist()):
-                goal = np.zeros(len(part))
-                ends = []
-                for sign in (1.0, -1.0):
-                    goal[own] = sign
-                    solved = linprog(
-                        goal, A_eq=block, b_eq=rest / scale, bounds=(self.least / scale, None), method="highs"
-                    )
-                    unbounded = solved.status in {3, 4} and sign < 0
-                    ends.append(inf if unbounded else sign * solved.fun * scale if solved.status == 0 else sign * inf)
-                found[place] = (ends[0], ends[1])
+                lowest, highest = solved[own], solved[own + len(part)]
+                if lowest is None or highest is None:
+                    found[place] = (inf, -inf)
+                else:
+                    top = float(highest[own])
+                    found[place] = (float(lowest[own]) * scale, inf if top > _UNLIMITED / 2 else top * scale)
         return found
 
-    def moves(self, line: int, step: float, room: Mapping[int, float], fixed: Sequence[int]) -> set[int] | None:
-        """Find cells that move where one moves by a step, few if it can be; none where it cannot move so far.
+    def moves(self, asked: Sequence["_Move"], room: Mapping[int, float]) -> list[set[int] | None]:
+        """For each question find cells that move where one moves so far, few if it can be; none where it cannot.
 
-        Each may move down by its `room`; those of `fixed` stay. In units of the step.
+        Each may move down by its `room`. In units of the step.
         """
-        from scipy.optimize import linprog  # noqa: PLC0415 - heavy
-        from scipy.sparse import hstack  # noqa: PLC0415 - same
+        from scipy.sparse import hstack  # noqa: PLC0415 - heavy
 
-        place = self.place[line]
-        part = int(self.part_of[place])
-        members, block = self.parts[part], self.blocks[part]
-        if not len(self.equations[part]):
-            return {line}
-        lines = [self.lines[one] for one in members.tolist()]
-        down = np.array([room[one] / abs(step) for one in lines])
-        limits = [np.full(len(lines), np.inf), down] if step > 0 else [down, np.full(len(lines), np.inf)]
-        low, high = np.zeros(2 * len(lines)), np.concatenate(limits)
-        for one in fixed:
-            if one in self.place and self.part_of[self.place[one]] == part:
-                at = int(np.searchsorted(members, self.place[one]))
-                high[[at, at + len(lines)]] = 0.0
-        own = int(np.searchsorted(members, place))
-        low[own], high[own], high[own + len(lines)] = 1.0, 1.0, 0.0
-        weights = np.ones(2 * len(lines))
-        bounds = np.stack([low, high], axis=1)
-        equal = hstack([block, -block]).tocsr()
-        solved = linprog(weights, A_eq=equal, b_eq=np.zeros(equal.shape[0]), bounds=bounds, method="highs")
-        if solved.status != 0:
-            return None
-        moved = np.abs(solved.x[: len(lines)] - solved.x[len(lines) :]) > 1e-9
-        return {one for one, moves in zip(lines, moved.tolist(), strict=True) if moves}
+        found: list[set[int] | None] = [{one.line} for one in asked]
+        for part, (members, block) in enumerate(zip(self.parts, self.blocks, strict=True)):
+            here = [i for i, one in enumerate(asked) if self.part_of[self.place[one.line]] == part]
+            if not here or not len(self.equations[part]):
+                continue
+            lines = [self.lines[place] for place in members.tolist()]
+            at = {line: own for own, line in enumerate(lines)}
+            number = len(lines)
+            low, high = np.zeros((len(here), 2 * number)), np.full((len(here), 2 * number), _UNLIMITED)
+            spaces = np.array([room[line] for line in lines])
+            for row, i in enumerate(here):
+                one = asked[i]
+                down = slice(number, None) if one.step > 0 else slice(number)
+                high[row, down] = np.minimum(spaces / abs(one.step), _UNLIMITED)
+                fixed = [at[line] for line in one.fixed if line in at]
+                high[row, fixed] = high[row, [own + number for own in fixed]] = 0.0
+                own = at[one.line]
+                low[row, own], high[row, own], high[row, own + number] = 1.0, 1.0, 0.0
+            both = hstack([block, -block]).tocsr()
+            solved = _solve_together(both, np.zeros(both.shape[0]), np.ones(low.shape), low, high)
+            for i, moved in zip(here, solved, strict=True):
+                if moved is None:
+                    found[i] = None
+                else:
+                    found[i] = {lines[own] for own in np.flatnonzero(np.abs(moved[:number] - moved[number:]) > 1e-9)}
+        return found
+
+
+@dataclass(frozen=True)
+class _Move:
+    """The question whether the cell of a line can move by a step while the cells of the `fixed` lines stay."""
+
+    line: int
+    step: float
+    fixed: tuple[int, ...] = ()
+
+
+def _solve_together(block: Any, rest: Any, goals: Any, low: Any, high: Any) -> list[Any]:
+    """Minimize each goal over the same equations within its own bounds; None where nothing fits.
+
+    block: equations x variables; rest: over equations; goals, low, high: programs x variables. Several programs are
+    given to the solver as one, since calling it takes longer than solving; where that has no solution, fewer.
+    """
+    from scipy.optimize import linprog  # noqa: PLC0415 - heavy
+    from scipy.sparse import eye_array, kron  # noqa: PLC0415 - same
+
+    found: list[Any] = []
+    waiting = [range(i, min(i + _TOGETHER, len(goals))) for i in range(0, len(goals), _TOGETHER)][::-1]
+    while waiting:
+        some = waiting.pop()
+        here = slice(some.start, some.stop)
+        solved = linprog(
+            goals[here].ravel(),
+            A_eq=kron(eye_array(len(some)), block, format="csc"),
+            b_eq=np.tile(rest, len(some)),
+            bounds=np.stack([low[here].ravel(), high[here].ravel()], axis=1),
+            method="highs",
+        )
+        if solved.status == 0:
+            found += list(solved.x.reshape(len(some), -1))
+        elif len(some) == 1:
+            found.append(None)
+        else:
+            half = len(some) // 2
+            waiting += [some[half:], some[:half]]
+    return found
 
 
 # With the evidence
@@ -505,25 +548,32 @@ class _Truth:
         for line in attacker.lines:
             if evidence.sole[line] >= 0:
                 known[evidence.sole[line]].append(line)
+        if not known:
+            return []
         room = {line: evidence.values[line] - least for line in attacker.lines}
-        inner = set(self.inner)
-        failed = []
-        for line in attacker.lines if known else ():
-            if line not in self.primary:
-                continue
-            for side in (0, 1):
-                step = (self.bounds(line)[side] - evidence.values[line]) * (1 - _TOLERANCE)
-                moved = attacker.moves(line, step, room, ()) if step else set()
-                if moved is None:  # the interval is as wide, but by no set of moves: no such case is known
-                    moved = set(attacker.lines)
-                who = {evidence.sole[one] for one in moved} - {-1, evidence.sole[line]}
-                for one in sorted(who):
-                    within = [cell for cell in known[one] if cell in inner and self._holds(line, cell)]
-                    own = sum(evidence.values[cell] for cell in within)
-                    step = (self.bounds(line, own, len(within))[side] - evidence.values[line]) * (1 - _TOLERANCE)
-                    if step and attacker.moves(line, step, room, known[one]) is None:
-                        name = _name(self.cells.labels[line], self.statement)
-                        failed.append(f"who is alone in another suppressed cell can bound {name} too closely")
+        asked = [
+            (line, side, (self.bounds(line)[side] - evidence.values[line]) * (1 - _TOLERANCE))
+            for line in attacker.lines
+            if line in self.primary
+            for side in (0, 1)
+        ]
+        asked = [question for question in asked if question[2]]
+        moved = attacker.moves([_Move(line, step) for line, _, step in asked], room)
+        inner, again = set(self.inner), []
+        for (line, side, _), cells in zip(asked, moved, strict=True):
+            # where no moves were found although the interval is as wide, everybody is asked
+            who = {evidence.sole[one] for one in (attacker.lines if cells is None else cells)}
+            for one in sorted(who - {-1, evidence.sole[line]}):
+                within = [cell for cell in known[one] if cell in inner and self._holds(line, cell)]
+                own = sum(evidence.values[cell] for cell in within)
+                step = (self.bounds(line, own, len(within))[side] - evidence.values[line]) * (1 - _TOLERANCE)
+                again += [_Move(line, step, tuple(known[one]))] if step else []
+        failed = [
+            f"who is alone in another suppressed cell can bound {_name(self.cells.labels[one.line], self.statement)} "
+            "too closely"
+            for one, cells in zip(again, attacker.moves(again, room), strict=True)
+            if cells is None
+        ]
         return list(dict.fromkeys(failed))
 
     def _holds(self, line: int, cell: int) -> bool:
