@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.cross_tables.cell_routes import CellRoutes
 from sfumato.cross_tables.cell_table import CellTable, count_cells
-from sfumato.cross_tables.cross_table import CrossTable, cross_table
+from sfumato.cross_tables.suppressed_table import CrossTable, cross_table
 from sfumato.cross_tables.primary_cells import DisclosureRules, ProtectionLevels, find_primary_cells
 from sfumato.cross_tables.secondary_cells import cell_costs, suppress_cells
 from sfumato.table import Table

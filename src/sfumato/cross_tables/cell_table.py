@@ -182,7 +182,7 @@ def _read_amounts(table: Table, measure: str | None) -> tuple[IntArray, int, Boo
     if measure is None:
         return np.ones(table.rows, dtype=np.int64), 0, np.ones(table.rows, dtype=np.bool_)
     column = table.arrow.column(measure)
-    numbers = read_grid_numbers(column, measure, "the sum", table.type_of(measure))
+    numbers = read_grid_numbers(column, measure, "--sum", table.type_of(measure))
     if numbers.is_date:
         raise DataError(f"column {quote(measure)} holds dates, which do not add up; name a column of amounts")
     there, decimals = numbers.there, numbers.decimals

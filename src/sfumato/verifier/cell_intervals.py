@@ -373,14 +373,14 @@ class _Attacker:
                     found[place] = (float(lowest[own]) * scale, inf if top > _UNLIMITED / 2 else top * scale)
         return found
 
-    def moves(self, asked: Sequence["_Move"], room: Mapping[int, float]) -> list[set[int] | None]:
-        """For each question find cells that move where one moves so far, few if it can be; none where it cannot.
+    def moves(self, asked: Sequence["_Move"], room: Mapping[int, float]) -> list[dict[int, float] | None]:
+        """For each question find lines that move, few if it can be, and by how much; None where one cannot so far.
 
-        Each may move down by its `room`. In units of the step.
+        Each may move down by its `room`. Programs are in units of the step.
         """
         from scipy.sparse import hstack  # noqa: PLC0415 - heavy
 
-        found: list[set[int] | None] = [{one.line} for one in asked]
+        found: list[dict[int, float] | None] = [{one.line: one.step} for one in asked]
         for part, (members, block) in enumerate(zip(self.parts, self.blocks, strict=True)):
             here = [i for i, one in enumerate(asked) if self.part_of[self.place[one.line]] == part]
             if not here or not len(self.equations[part]):
@@ -404,7 +404,9 @@ class _Attacker:
                 if moved is None:
                     found[i] = None
                 else:
-                    found[i] = {lines[own] for own in np.flatnonzero(np.abs(moved[:number] - moved[number:]) > 1e-9)}
+                    by = (moved[:number] - moved[number:]) * asked[i].step
+                    some = np.flatnonzero(np.abs(by) > 1e-9 * abs(asked[i].step)).tolist()
+                    found[i] = {lines[own]: float(by[own]) for own in some}
         return found
 
 
@@ -415,6 +417,33 @@ class _Move:
     line: int
     step: float
     fixed: tuple[int, ...] = ()
+
+
+class _SeenMoves:
+    """Sets of moves that were found: one that moves a line further than asked answers that question as well."""
+
+    def __init__(self, attacker: _Attacker, room: Mapping[int, float]) -> None:
+        self.attacker, self.room = attacker, room
+        self.moved: dict[tuple[int, bool], list[tuple[float, set[int]]]] = defaultdict(list)
+
+    def ask(self, questions: Sequence[_Move]) -> None:
+        """Answer questions that no set of moves answers yet, some at a time."""
+        waiting = list(reversed(questions))
+        while waiting:
+            some: list[_Move] = []
+            while waiting and len(some) < _TOGETHER:
+                question = waiting.pop()
+                some += [question] if self.find(question) is None else []
+            for found in self.attacker.moves(some, self.room):
+                for line, by in (found or {}).items():
+                    self.moved[line, by > 0].append((abs(by), set(found or ())))
+
+    def find(self, question: _Move) -> set[int] | None:
+        """The lines of a set of moves that answers a question, the last that was found; None where there is none."""
+        for by, lines in reversed(self.moved[question.line, question.step > 0]):
+            if by >= abs(question.step) * (1 - 1e-9) and lines.isdisjoint(question.fixed):
+                return lines
+        return None
 
 
 def _solve_together(block: Any, rest: Any, goals: Any, low: Any, high: Any) -> list[Any]:
@@ -551,6 +580,7 @@ class _Truth:
         if not known:
             return []
         room = {line: evidence.values[line] - least for line in attacker.lines}
+        seen = _SeenMoves(attacker, room)
         asked = [
             (line, side, (self.bounds(line)[side] - evidence.values[line]) * (1 - _TOLERANCE))
             for line in attacker.lines
@@ -558,21 +588,23 @@ class _Truth:
             for side in (0, 1)
         ]
         asked = [question for question in asked if question[2]]
-        moved = attacker.moves([_Move(line, step) for line, _, step in asked], room)
+        seen.ask([_Move(line, step) for line, _, step in asked])
         inner, again = set(self.inner), []
-        for (line, side, _), cells in zip(asked, moved, strict=True):
+        for line, side, step in asked:
             # where no moves were found although the interval is as wide, everybody is asked
-            who = {evidence.sole[one] for one in (attacker.lines if cells is None else cells)}
+            moved = seen.find(_Move(line, step))
+            who = {evidence.sole[one] for one in (attacker.lines if moved is None else moved)}
             for one in sorted(who - {-1, evidence.sole[line]}):
                 within = [cell for cell in known[one] if cell in inner and self._holds(line, cell)]
                 own = sum(evidence.values[cell] for cell in within)
-                step = (self.bounds(line, own, len(within))[side] - evidence.values[line]) * (1 - _TOLERANCE)
-                again += [_Move(line, step, tuple(known[one]))] if step else []
+                least_step = (self.bounds(line, own, len(within))[side] - evidence.values[line]) * (1 - _TOLERANCE)
+                again += [_Move(line, least_step, tuple(known[one]))] if least_step else []
+        seen.ask(again)
         failed = [
             f"who is alone in another suppressed cell can bound {_name(self.cells.labels[one.line], self.statement)} "
             "too closely"
-            for one, cells in zip(again, attacker.moves(again, room), strict=True)
-            if cells is None
+            for one in again
+            if seen.find(one) is None
         ]
         return list(dict.fromkeys(failed))
 

@@ -125,10 +125,10 @@ class CrossTable(Shown):
         across = list(dict.fromkeys(line[rows:] for line in labels))
         down = list(dict.fromkeys(line[:rows] for line in labels))
         text = dict(zip(labels, self.value_texts, strict=True))
-        head = [" / ".join(cells.names[:rows]), *(_shown(one) for one in across)]
+        head = [" / ".join(cells.names[:rows]), *(_shown(one, self.total) for one in across)]
         if rows == len(cells.names):
             head = [" / ".join(cells.names), self.value_column]
-        return head, [[_shown(one), *(text[*one, *other] for other in across)] for one in down]
+        return head, [[_shown(one, self.total), *(text[*one, *other] for other in across)] for one in down]
 
     def display(self) -> Display:
         """Show the table as it is published, and what it took."""
@@ -197,8 +197,9 @@ class CrossTable(Shown):
         return Path(folder)
 
 
-def _shown(labels: Sequence[str | None]) -> str:
-    return " / ".join(label(one) for one in labels)
+def _shown(labels: Sequence[str | None], total: str) -> str:
+    """Labels in one line; a grand total is one word."""
+    return total if set(labels) == {total} else " / ".join(label(one) for one in labels)
 
 
 def value_column(cells: CellTable) -> str:
@@ -248,7 +249,7 @@ def cross_table(  # noqa: PLR0913 - as many settings as a table has
     names = [*_as_names(rows), *_as_names(columns)]
     rules = DisclosureRules(min_count, p, dominance)
     if cost not in COSTS:
-        raise InputError(f"cost is {listing(COSTS)}, not {quote(cost)}")
+        raise InputError(f"cost is {' or '.join(COSTS)}, not {quote(cost)}")
     if not total or total == SUPPRESSED:
         raise InputError(f"the word for totals cannot be {quote(total)}; choose another, as in --total All")
     seconds: dict[str, float] = {}
