@@ -32,7 +32,9 @@ def table(
     ] = "nested",
     cost: Annotated[str, typer.Option(help="What to suppress little of: value (amounts) or cells.")] = "value",
     total: Annotated[str, typer.Option(help="The word that stands for totals.")] = "Total",
-    out: Annotated[Path | None, typer.Option(help="The folder to write; the table is only printed if left out.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder to write; the table is only printed if left out.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that holds a release.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:

@@ -138,9 +138,7 @@ class _Network:
         enters = (signs[0] > 0) ^ flipped[first]
         return cls(np.where(enters, last, first), np.where(enters, first, last), cells, relations + 1)
 
-    def find(
-        self, cell: int, step: float, room: FloatArray, allowed: BoolArray, cost: FloatArray
-    ) -> CellRoute | None:
+    def find(self, cell: int, step: float, room: FloatArray, allowed: BoolArray, cost: FloatArray) -> CellRoute | None:
         """Send a flow of the size of the step back from the end of the cell to its start, path by path."""
         from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415 - heavy
 

@@ -162,7 +162,9 @@ class CrossTable(Shown):
                 f"{reach:g} % of its value beyond it; verified."
             )
         if cells.left_out:
-            said.append(f"{plural(cells.left_out, 'row')} without an amount {'is' if cells.left_out == 1 else 'are'} left out.")
+            said.append(
+                f"{plural(cells.left_out, 'row')} without an amount {'is' if cells.left_out == 1 else 'are'} left out."
+            )
         return said
 
     def as_json(self) -> dict[str, Any]:
@@ -441,4 +443,3 @@ def _summary_page(cross: CrossTable) -> str:
         note(f"{SUPPRESSED}: suppressed, since it would give somebody away, or help to work out a cell that does."),
         section("What it promises", paragraph(account["protects"])),
     )
-

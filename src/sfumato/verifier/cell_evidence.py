@@ -14,7 +14,11 @@ from sfumato.verifier.sql import connect
 
 
 def evidence_problems(
-    original: Any, measure: str | None, individual: str | None, cells: PublishedCells, told: tuple[CellStatement, CellEvidence]
+    original: Any,
+    measure: str | None,
+    individual: str | None,
+    cells: PublishedCells,
+    told: tuple[CellStatement, CellEvidence],
 ) -> list[str]:
     """Say what of the evidence is not so, by an Arrow table of the original rows.
 
@@ -39,7 +43,9 @@ def evidence_problems(
     return _compare(counted, cells, statement, evidence)
 
 
-def _count(connection: Any, statement: CellStatement, *, persons: bool, measured: bool) -> Mapping[Labels, Sequence[Any]]:
+def _count(
+    connection: Any, statement: CellStatement, *, persons: bool, measured: bool
+) -> Mapping[Labels, Sequence[Any]]:
     """Count the cells of every pattern that are not empty, by their labels: sum, contributors, largest, who is alone."""
     amount = "1"
     if measured:

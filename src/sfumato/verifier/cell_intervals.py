@@ -119,9 +119,7 @@ class CellStatement:
             every = range(len(self.names))
             return [frozenset(i for i in every if bits >> i & 1) for bits in range(1 << len(self.names))]
         first, second = range(len(self.rows)), range(len(self.rows), len(self.names))
-        return [
-            frozenset([*first[:i], *second[:j]]) for i in range(len(first) + 1) for j in range(len(second) + 1)
-        ]
+        return [frozenset([*first[:i], *second[:j]]) for i in range(len(first) + 1) for j in range(len(second) + 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,9 +303,7 @@ def _find_sums(cells: PublishedCells, total: str) -> list[tuple[int, list[int]]]
     return [(above, lines) for (_, above), lines in parts.items()]
 
 
-def _sum_problems(
-    cells: PublishedCells, sums: Sequence[tuple[int, list[int]]], statement: CellStatement
-) -> list[str]:
+def _sum_problems(cells: PublishedCells, sums: Sequence[tuple[int, list[int]]], statement: CellStatement) -> list[str]:
     """Name published totals that are not the sum of their parts, where all of them are published."""
     wrong = []
     for above, parts in sums:
@@ -349,7 +345,8 @@ class _Attacker:
         equation_part = [int(part_of[self.matrix.indices[self.matrix.indptr[i]]]) for i in range(len(rest))]
         self.parts = [np.flatnonzero(part_of == part) for part in range(number)]
         self.equations = [
-            np.array([i for i, part in enumerate(equation_part) if part == one], dtype=np.int64) for one in range(number)
+            np.array([i for i, part in enumerate(equation_part) if part == one], dtype=np.int64)
+            for one in range(number)
         ]
         self.blocks = [self.matrix[self.equations[i]][:, self.parts[i]] for i in range(number)]
 
@@ -505,7 +502,9 @@ class _Truth:
             (empty, "{} is suppressed, and nobody is in it"),
         )
         self.problems = [
-            f"the cell {words.format(_name(cells.labels[line], statement))}" for found, words in faults for line in found
+            f"the cell {words.format(_name(cells.labels[line], statement))}"
+            for found, words in faults
+            for line in found
         ]
         whole = tuple([statement.total] * len(statement.names))
         grand = cells.labels.index(whole)
@@ -621,4 +620,3 @@ class _Truth:
                 sides = (high - value) / value, (value - low) / value
                 shares.append(max(sides) if line not in self.primary or self.statement.counted else min(sides))
         return min(shares, default=None)
-
