@@ -32,7 +32,7 @@ def _write(path: Path, table: Any) -> Path:
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
     """A published table of firms."""
-    found = sf.cross_table(random_amounts(7, 150, 4, 4), ["town"], ["job"], sum="turnover", min_count=4)
+    found = sf.cross_table(random_amounts(7, 90, 4, 4), ["town"], ["job"], sum="turnover", min_count=4)
     assert found.suppression.suppressed.any()
     return found.save(tmp_path / "out")
 
@@ -112,16 +112,16 @@ def test_what_was_tampered_with_does_not_pass(saved: Path) -> None:
     for old, new in (
         (f"{line},x", f"{line},{first['value']}"),
         (published, published.rpartition(",")[0] + ",1.0"),
-        (published, published.rpartition(",")[0] + ",x"),
-        (published, published.rpartition(",")[0] + ",-1.0"),
     ):
         _change_csv(public, old, new)
-        try:
-            assert not sf.verify(saved).satisfied or new.endswith(",x")
-        except sf.NotVerified as error:
-            assert "neither an amount nor suppressed" in str(error)
+        assert not sf.verify(saved).satisfied
         (public / "table.csv").write_text(table)
         (public / "manifest.json").write_text(manifest)
+    _change_csv(public, published, published.rpartition(",")[0] + ",-1.0")
+    with pytest.raises(sf.NotVerified, match="neither an amount nor suppressed"):
+        sf.verify(saved)
+    (public / "table.csv").write_text(table)
+    (public / "manifest.json").write_text(manifest)
     stricter = json.loads(manifest)
     stricter["rules"]["min_count"] = 60
     (public / "manifest.json").write_text(json.dumps(stricter))
@@ -144,8 +144,7 @@ def test_a_broken_manifest_is_refused(saved: Path) -> None:
 def test_an_untrue_search_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where too little is suppressed the verifier stops it."""
     from sfumato.cross_tables import suppressed_table
-
-    real = suppressed_table.suppress_cells
+    from sfumato.cross_tables.secondary_cells import suppress_cells as real
 
     def careless(*arguments: Any) -> Any:
         from dataclasses import replace

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from sfumato.cross_tables.cell_routes import CellRoutes
 from sfumato.cross_tables.cell_table import CellTable, count_cells
-from sfumato.cross_tables.suppressed_table import CrossTable, cross_table
 from sfumato.cross_tables.primary_cells import DisclosureRules, ProtectionLevels, find_primary_cells
 from sfumato.cross_tables.secondary_cells import cell_costs, suppress_cells
+from sfumato.cross_tables.suppressed_table import CrossTable, cross_table
 from sfumato.table import Table
 from sfumato.verifier.cell_intervals import CellEvidence, CellStatement, PublishedCells, check_cells
 from tests.cross_tables.small_tables import random_amounts, rows_of
@@ -38,8 +38,7 @@ def _passes(cells: CellTable, rules: DisclosureRules, hidden: np.ndarray) -> boo
 def _cheapest(cells: CellTable, rules: DisclosureRules, costs: np.ndarray) -> float:
     """The cost of the cheapest suppression that passes, by trying all from the cheapest on."""
     primary = find_primary_cells(cells, rules) != ""
-    free = [i for i in np.flatnonzero(~primary & ~cells.empty).tolist()]
-    free.sort(key=lambda i: costs[i])
+    free = sorted(np.flatnonzero(~primary & ~cells.empty).tolist(), key=lambda i: costs[i])
     start = float(costs[primary].sum())
     heap: list[tuple[float, tuple[int, ...]]] = [(start, ())]
     while heap:

@@ -11,7 +11,7 @@ linear program. Both find the cheapest, and both find one if there is any.
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class CellRoutes:
         self.usable: BoolArray = ~cells.empty
         kept = self.usable[cells.cell_of]
         triples = (cells.sign_of[kept].astype(np.float64), (cells.relation_of[kept], cells.cell_of[kept]))
-        self.matrix = csc_array(triples, shape=(int(cells.relation_of.max(initial=-1)) + 1, len(cells)))
+        self.matrix: Any = csc_array(triples, shape=(int(cells.relation_of.max(initial=-1)) + 1, len(cells)))
         self.network = _Network.of(self.matrix, self.usable)
 
     def find(self, cell: int, step: float, allowed: BoolArray, cost: FloatArray) -> CellRoute | None:
@@ -85,11 +85,11 @@ class CellRoutes:
         if target[~touched].any():
             return None
         sums = hstack([part, -part]).tocsr()[touched]
-        solved = linprog(
+        solved: Any = linprog(
             np.concatenate([price, price]),
-            A_eq=sums,
+            A_eq=cast("Any", sums),
             b_eq=target[touched],
-            bounds=np.stack([np.zeros(len(bounds)), bounds], axis=1),
+            bounds=cast("Any", np.stack([np.zeros(len(bounds)), bounds], axis=1)),
             method="highs",
         )
         if solved.x is None or solved.status != 0:
@@ -115,8 +115,8 @@ class _Network:
         self.arc_up = (np.arange(2 * len(cells)) < len(cells))[order]
         self.arc_at = {pair: at for at, pair in enumerate(zip(start[order].tolist(), end[order].tolist(), strict=True))}
         first = np.searchsorted(start[order], np.arange(nodes + 1))
-        self.graph = csr_array((np.ones(len(order)), end[order].astype(np.int32), first.astype(np.int32)))
-        self.graph.resize((nodes, nodes))
+        arcs = (np.ones(len(order)), end[order].astype(np.int32), first.astype(np.int32))
+        self.graph = csr_array(arcs, shape=(nodes, nodes))
 
     @classmethod
     def of(cls, matrix: Any, usable: BoolArray) -> "_Network | None":

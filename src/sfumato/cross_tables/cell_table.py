@@ -78,7 +78,7 @@ class CellTable:
     @property
     def empty(self) -> BoolArray:
         """Which cells nobody has a part in, bool[cells]."""
-        return self.contributors == 0
+        return np.asarray(self.contributors == 0)
 
     @property
     def innermost(self) -> BoolArray:
@@ -263,7 +263,10 @@ class _CellKeys:
         A relation adds up one column of an axis, the last that is told apart. It is listed where the axes before are
         told apart altogether: the others follow from these.
         """
-        relation_of, cell_of, sign_of, found = [], [], [], 0
+        relation_of: list[Any] = []
+        cell_of: list[Any] = []
+        sign_of: list[Any] = []
+        found = 0
         for pattern in self.patterns:
             for number, (axis, depth) in enumerate(zip(self.axes, pattern, strict=True)):
                 if not depth or any(pattern[i] < len(self.axes[i]) for i in range(number)):

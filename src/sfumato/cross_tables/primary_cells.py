@@ -104,7 +104,7 @@ class ProtectionLevels:
     @classmethod
     def of(cls, cells: CellTable, rules: DisclosureRules, primary: BoolArray) -> "ProtectionLevels":
         """Work the levels out for whoever knows nothing but the published table."""
-        room = cells.values - (1.0 if cells.counted else 0.0)
+        room: FloatArray = cells.values.astype(np.float64) - (1.0 if cells.counted else 0.0)
         up, down = _levels(cells, rules, primary, np.zeros(len(cells)), np.zeros(len(cells)))
         if rules.dominance is not None and not (cells.counted and cells.individual is None):
             # with this much above it, the n largest have no more than k % of what the cell may hold
@@ -131,7 +131,7 @@ class ProtectionLevels:
         return float(up[0]), float(down[0])
 
 
-def _levels(  # noqa: PLR0913, PLR0917 - what a cell holds, and what of it is somebody's own
+def _levels(
     cells: CellTable,
     rules: DisclosureRules,
     primary: BoolArray,

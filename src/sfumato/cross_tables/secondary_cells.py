@@ -13,13 +13,13 @@ First every requirement gets the cheapest route there is, and the cells on it ar
 needed are published again, the dearest first. Then an integer program looks for the cheapest suppression: where its
 proposal leaves a cell in too narrow an interval, the linear program of the attacker gives, by its dual, an inequality
 that every good suppression satisfies (Benders' cuts), until a proposal passes, which is optimal, or the work that is
-allowed for it is done. Work is counted in cells and not by the clock, so that the result does not depend on the machine.
+allowed for it is done. Work is counted in cells and not by the clock: the result does not depend on the machine.
 """
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -45,7 +45,7 @@ _KEPT = 40
 Progress = Callable[[int, int], None]
 
 
-class Requirement(NamedTuple):
+class CellRequirement(NamedTuple):
     """That a cell can move in a direction (1 up, -1 down, 0 either of them) before the eyes of an attacker."""
 
     cell: int
@@ -68,7 +68,7 @@ class _State:
     """Suppressed cells, and the route that meets each requirement."""
 
     suppressed: BoolArray
-    routes: dict[Requirement, CellRoute] = field(default_factory=dict)
+    routes: dict[CellRequirement, CellRoute] = field(default_factory=dict)
 
     def copy(self) -> "_State":
         return _State(self.suppressed.copy(), dict(self.routes))
@@ -132,13 +132,13 @@ class SuppressionSearch:
 
     # What has to hold
 
-    def requirements(self, cell: int) -> Iterable[Requirement]:
+    def requirements(self, cell: int) -> Iterable[CellRequirement]:
         """What has to hold of a cell before somebody who sees the table."""
         for direction in (1, -1) if self.levels.primary[cell] else (0,):
-            if self.steps(asked := Requirement(cell, direction, OUTSIDER)):
+            if self.steps(asked := CellRequirement(cell, direction, OUTSIDER)):
                 yield asked
 
-    def insiders(self, requirement: Requirement, route: CellRoute) -> Iterable[Requirement]:
+    def insiders(self, requirement: CellRequirement, route: CellRoute) -> Iterable[CellRequirement]:
         """What is left to ask when a route is there: those who know a cell on it see that it does not move.
 
         Who knows no cell on a route takes it for possible, as everybody does; and nobody asks for his own cell.
@@ -152,7 +152,7 @@ class SuppressionSearch:
             if who != own and self.steps(asked):
                 yield asked
 
-    def steps(self, requirement: Requirement) -> list[float]:
+    def steps(self, requirement: CellRequirement) -> list[float]:
         """By how much the cell has to be able to move, with its sign: one of these, or nothing where none is asked."""
         cell, direction, attacker = requirement
         if attacker == OUTSIDER:
@@ -162,7 +162,7 @@ class SuppressionSearch:
         asked = [up, -down] if direction == 0 else [up if direction > 0 else -down]
         return asked if all(asked) else []
 
-    def find_route(self, requirement: Requirement, allowed: BoolArray, suppressed: BoolArray) -> CellRoute | None:
+    def find_route(self, requirement: CellRequirement, allowed: BoolArray, suppressed: BoolArray) -> CellRoute | None:
         """Find the cheapest route for a requirement; suppressed cells cost next to nothing."""
         steps, known = self.steps(requirement), self.known.get(requirement.attacker, [])
         for step in steps:
@@ -221,7 +221,7 @@ class SuppressionSearch:
                 return
             trial = state.copy()
             trial.suppressed[cell] = False
-            trial.routes.pop(Requirement(cell, 0, OUTSIDER), None)
+            trial.routes.pop(CellRequirement(cell, 0, OUTSIDER), None)
             broken = [asked for asked, route in trial.routes.items() if cell in route.cells]
             for asked in broken:
                 del trial.routes[asked]
@@ -229,8 +229,8 @@ class SuppressionSearch:
                 state.suppressed, state.routes = trial.suppressed, trial.routes
 
     def unprotected(
-        self, state: _State, asked: Iterable[Requirement] | None = None, *, first: bool = False
-    ) -> list[Requirement]:
+        self, state: _State, asked: Iterable[CellRequirement] | None = None, *, first: bool = False
+    ) -> list[CellRequirement]:
         """List requirements without a route through suppressed cells; others get theirs. `first` stops at one."""
         if asked is None:
             asked = [one for cell in np.flatnonzero(state.suppressed).tolist() for one in self.requirements(cell)]
@@ -265,7 +265,7 @@ class SuppressionSearch:
             if not failed:
                 return (proposal, bound) if self.cost_of(proposal) < self.cost_of(best) else (best, bound)
             repaired = _State(proposal.suppressed.copy(), dict(proposal.routes))
-            if len(cuts):
+            if cuts:
                 self.protect(repaired)
                 self.publish_again(repaired)
                 if self.cost_of(repaired) < self.cost_of(best):
@@ -280,7 +280,7 @@ class SuppressionSearch:
                 return best, bound
             solved = milp(
                 self.costs / scale,
-                integrality=np.ones(len(self.costs)),
+                integrality=np.ones(len(self.costs), dtype=np.int64),
                 bounds=Bounds(primary.astype(np.float64), usable.astype(np.float64)),
                 constraints=LinearConstraint(csr_array(np.stack(cuts)), lb=0.0),
                 options={"node_limit": _NODES, "mip_rel_gap": 0.0},
@@ -294,7 +294,7 @@ class SuppressionSearch:
                 return best, bound
         return best, bound
 
-    def cut(self, requirement: Requirement, suppressed: BoolArray) -> FloatArray | None:
+    def cut(self, requirement: CellRequirement, suppressed: BoolArray) -> FloatArray | None:
         """Give an inequality, coefficients over cells that add up to at least 0, which fails for what is suppressed.
 
         Where a cell may move in either direction, each direction has an inequality, and the larger coefficients of
@@ -331,7 +331,7 @@ class SuppressionSearch:
         goal = np.zeros(len(places))
         goal[own] = -1.0
         part: Any = self.routes.matrix[:, places]
-        solved = linprog(goal, A_eq=part, b_eq=np.zeros(part.shape[0]), bounds=bounds, method="highs")
+        solved: Any = linprog(goal, A_eq=part, b_eq=np.zeros(part.shape[0]), bounds=cast("Any", bounds), method="highs")
         reach = np.zeros(len(self.costs))
         reach[places] = 1.0  # says nothing, and is always right
         reached = part.T @ -np.asarray(solved.eqlin.marginals) if solved.x is not None else np.zeros(len(places))

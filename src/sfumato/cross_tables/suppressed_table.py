@@ -59,11 +59,11 @@ _MOST_SHOWN = (40, 14)
 """Lines and columns of a table that are shown in a terminal and a notebook."""
 _PROTECTS = (
     "Suppressed cells, marked {sign}, cannot be worked out from what is published: of each there are tables with the "
-    "same published cells and marginals, and no negative amount, in which it is {p:g} % lower or {p:g} % higher, and of "
-    "cells in which fewer than {n} contribute, or few have most of the amount, both. That holds as well before somebody "
-    "who is the only contributor to one of the cells, and knows it. Empty cells are published as 0. Not covered: "
-    "several contributors who tell each other what they know, knowledge of amounts from elsewhere, other tables about "
-    "the same people, and what it tells that a cell is suppressed."
+    "same published cells and marginals, and no negative amount, in which it is {p:g} % lower or {p:g} % higher, and "
+    "of cells in which fewer than {n} contribute, or few have most of the amount, both. That holds as well before "
+    "somebody who is the only contributor to one of the cells, and knows it. Empty cells are published as 0. Not "
+    "covered: several contributors who tell each other what they know, knowledge of amounts from elsewhere, other "
+    "tables about the same people, and what it tells that a cell is suppressed."
 )
 
 Progress = Callable[[int, int], None]
@@ -135,7 +135,8 @@ class CrossTable(Shown):
         (head, lines), (most, wide) = self.grid(), _MOST_SHOWN
         sentences = self.sentences()
         if len(lines) > most or len(head) > wide + 1:
-            cut = f"{min(most, len(lines))} of {len(lines)} rows and {min(wide, len(head) - 1)} of {len(head) - 1} columns"
+            down, across = f"{min(most, len(lines))} of {len(lines)} rows", len(head) - 1
+            cut = f"{down} and {min(wide, across)} of {across} columns"
             sentences = [f"Shown are {cut}.", *sentences]
             head, lines = head[: wide + 1], [line[: wide + 1] for line in lines[:most]]
         what = "counts" if self.cells.counted else f"sums of {self.cells.measure}"
@@ -149,10 +150,9 @@ class CrossTable(Shown):
             return [f"No cell gives anybody away by the rules: all {plural(len(cells), 'cell')} are published."]
         inner = found.suppressed & cells.innermost
         amounts = float(cells.values[inner].sum()) / max(float(cells.values[cells.innermost].sum()), 1.0)
-        said = [
-            f"{plural(every, 'cell')} of {len(cells):,} suppressed: {first:,} primary and {every - first:,} secondary; "
-            f"they hold {percent(amounts)} of {'all counts' if cells.counted else 'the amounts'}."
-        ]
+        held = f"they hold {percent(amounts)} of {'all counts' if cells.counted else 'the amounts'}"
+        kinds = f"{first:,} primary and {every - first:,} secondary"
+        said = [f"{plural(every, 'cell')} of {len(cells):,} suppressed: {kinds}; {held}."]
         bound = f"and none could cost less than {percent(found.bound / found.cost)} of this one"
         said.append(f"No suppression costs less {'than this one' if found.optimal else 'was found, ' + bound}.")
         reach = self.verdict.privacy[0].achieved.get("p")

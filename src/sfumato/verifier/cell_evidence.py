@@ -46,7 +46,7 @@ def evidence_problems(
 def _count(
     connection: Any, statement: CellStatement, *, persons: bool, measured: bool
 ) -> Mapping[Labels, Sequence[Any]]:
-    """Count the cells of every pattern that are not empty, by their labels: sum, contributors, largest, who is alone."""
+    """Count the cells of every pattern that are not empty, by labels: contributors, sum, largest, who is alone."""
     amount = "1"
     if measured:
         steps = f"CAST(trim(amount) AS DECIMAL(38, {statement.decimals}))"

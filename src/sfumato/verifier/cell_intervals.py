@@ -20,7 +20,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from math import ceil, floor, inf
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,6 +37,10 @@ CELL_EVIDENCE = "cells.parquet"
 CELL_MODEL = "cell-suppression"
 _TOLERANCE = 1e-6
 """By how much, of what is asked, an interval of floating numbers may be too narrow."""
+_PRIVATE_PART = (
+    "which cells had to be suppressed, and how far they are from their bounds, is checked with the private part of the "
+    "release, which is not here"
+)
 _MOST_LISTED = 3
 _TOGETHER = 16
 """Linear programs that are solved by one call."""
@@ -89,13 +93,14 @@ class CellStatement:
                 None if dominance is None else (dominance[0], dominance[1]),
                 manifest["individual"],
             )
-            numbers = [statement.p, *(statement.dominance or ())]
-            sound = all(isinstance(name, str) for name in (*names, statement.total, statement.suppressed))
-            sound = sound and len(set(names)) == len(names) and statement.marginals in {"nested", "all"}
-            sound = sound and all(isinstance(one, int | float) and one > 0 for one in numbers) and statement.p < 100
-            sound = sound and isinstance(statement.min_count, int) and statement.min_count >= 1
-            sound = sound and isinstance(statement.decimals, int) and 0 <= statement.decimals < 400
-            sound = sound and isinstance(statement.individual, bool) and statement.total != statement.suppressed
+            told: dict[str, Any] = vars(statement)
+            sound = all(isinstance(name, str) for name in (*names, told["total"], told["suppressed"]))
+            sound = sound and len(set(names)) == len(names) and told["marginals"] in {"nested", "all"}
+            numbers = [told["p"], *(told["dominance"] or ())]
+            sound = sound and all(isinstance(one, int | float) and one > 0 for one in numbers) and told["p"] < 100
+            sound = sound and isinstance(told["min_count"], int) and told["min_count"] >= 1
+            sound = sound and isinstance(told["decimals"], int) and 0 <= told["decimals"] < 400
+            sound = sound and isinstance(told["individual"], bool) and told["total"] != told["suppressed"]
         except (KeyError, TypeError, IndexError, ValueError):
             sound = False
         if not sound:
@@ -124,7 +129,7 @@ class CellStatement:
 
 @dataclass(frozen=True, eq=False)
 class PublishedCells:
-    """The lines of a published table: the labels of each, and its value in steps of its decimals, None if suppressed."""
+    """The lines of a published table: the labels of each, and its value in steps, which is None if it is suppressed."""
 
     labels: tuple[Labels, ...]
     values: tuple[int | None, ...]
@@ -132,7 +137,7 @@ class PublishedCells:
 
 @dataclass(frozen=True, eq=False)
 class CellEvidence:
-    """Private, of each line: its true value, its contributors, their largest amounts, and who is alone in it (or -1)."""
+    """Private, of each line: its true value, its contributors, their largest amounts, who is alone in it (or -1)."""
 
     values: Sequence[int]
     contributors: Sequence[int]
@@ -231,10 +236,7 @@ def check_cells(
     notes: tuple[str, ...] = ()
     achieved: dict[str, Any] = {"suppressed": len(intervals)}
     if evidence is None:
-        notes = (
-            "which cells had to be suppressed, and how far they are from their bounds, is checked with the private "
-            "part of the release, which is not here",
-        )
+        notes = (_PRIVATE_PART,)
     else:
         truth = _Truth(cells, statement, evidence)
         problems += truth.problems
@@ -457,11 +459,11 @@ def _solve_together(block: Any, rest: Any, goals: Any, low: Any, high: Any) -> l
     while waiting:
         some = waiting.pop()
         here = slice(some.start, some.stop)
-        solved = linprog(
+        solved: Any = linprog(
             goals[here].ravel(),
-            A_eq=kron(eye_array(len(some)), block, format="csc"),
+            A_eq=cast("Any", kron(eye_array(len(some)), block, format="csc")),
             b_eq=np.tile(rest, len(some)),
-            bounds=np.stack([low[here].ravel(), high[here].ravel()], axis=1),
+            bounds=cast("Any", np.stack([low[here].ravel(), high[here].ravel()], axis=1)),
             method="highs",
         )
         if solved.status == 0:
@@ -542,8 +544,8 @@ class _Truth:
                 high = max(high, rules.min_count)
                 low = least if value < rules.min_count else low
             return float(min(low, value)), self._undominated(line, float(high), own)
-        high = value + share * (rest or (self.average if primary else 0.0))
-        return value - share * rest, self._undominated(line, high, own)
+        above = share * (rest or (self.average if primary else 0.0))
+        return value - share * rest, self._undominated(line, value + above, own)
 
     def _undominated(self, line: int, high: float, own: int) -> float:
         """Of a primary cell, enough above it that the largest contributors do not dominate what it may hold."""
@@ -563,7 +565,7 @@ class _Truth:
             if not (all(reaches) if line in self.primary else any(reaches)):
                 failed.append(f"the interval of the suppressed cell {_name(self.cells.labels[line], self.statement)}")
         failed = [f"{one} is narrower than the rules ask" for one in failed]
-        return failed if failed else self._failures_of_insiders(attacker)
+        return failed or self._failures_of_insiders(attacker)
 
     def _failures_of_insiders(self, attacker: _Attacker) -> list[str]:
         """Try every contributor who is alone in a cell against every primary cell that is not his.
