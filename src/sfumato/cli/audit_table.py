@@ -58,10 +58,10 @@ def table(
             marginals=marginals,
             cost=cost,
             total=total,
+            out=out,
+            force=force,
             progress=show,
         )
-    if out is not None:
-        found.save(out, force=force)
     if as_json:
         print_json({"table": None if out is None else str(out)} | found.as_json())
         return

@@ -46,6 +46,7 @@ from sfumato.verifier.cell_intervals import (
     CELL_FORM,
     CellEvidence,
     CellStatement,
+    PublishedCells,
     check_cells,
     published_cells,
 )
@@ -225,6 +226,8 @@ def cross_table(  # noqa: PLR0913 - as many settings as a table has
     marginals: str = "nested",
     cost: str = "value",
     total: str = "Total",
+    out: str | Path | None = None,
+    force: bool = False,
     progress: Progress | None = None,
 ) -> CrossTable:
     """Count rows, or add up the column `sum`, into a table with marginals; suppress cells that give somebody away.
@@ -233,7 +236,8 @@ def cross_table(  # noqa: PLR0913 - as many settings as a table has
     `min_count` contributors, cells in which the largest amount can be estimated within `p` %, or in which the n largest
     have more than k % (`dominance`), and so many others that no suppressed cell can be bounded within p %. Contributors
     are rows, or persons by the column `individual`. `marginals` are nested or all, `cost` says what is kept small:
-    value or cells.
+    value or cells. With `out` the table is written into a folder as well, as `CrossTable.save` does, before it is
+    returned.
 
     >>> import pyarrow
     >>> data = {"town": ["a"] * 12 + ["b"] * 30, "sex": ["f"] * 2 + ["m"] * 10 + ["f"] * 9 + ["m"] * 21}
@@ -281,7 +285,7 @@ def cross_table(  # noqa: PLR0913 - as many settings as a table has
         cells, rules, marginals, total, primary, suppression, Verdict(0, 0, ()), (), kind, source, seconds
     )
     with timed(seconds, "verify"):
-        verified = _verify_in_memory(draft)
+        verified = _verify_in_memory(draft) if out is None else write_cross_table(draft, Path(out), force=force)
     seconds["total"] = time.perf_counter() - start
     return verified
 
@@ -321,17 +325,25 @@ def _verify_in_memory(cross: CrossTable) -> CrossTable:
     Raises:
         NotVerified: it does not pass the table.
     """
+    published, statement, evidence = _state(cross)
+    verdict, intervals = check_cells(published, statement, evidence)
+    _require(replace(verdict, problems=(*_count_again(cross), *verdict.problems)))
+    return replace(cross, verdict=verdict, intervals=tuple(intervals))
+
+
+def _state(cross: CrossTable) -> tuple[PublishedCells, CellStatement, CellEvidence]:
+    """Put the table as the verifier takes it: what is published, what is promised, and the evidence."""
     statement = CellStatement.from_manifest(_describe(cross))
     labels = cross.label_columns().values()
     lines = [tuple(line) for line in zip(*labels, cross.value_texts, strict=True)]
-    published = published_cells(lines, statement)
-    evidence = CellEvidence.from_arrow(evidence_table(cross), len(lines))
+    return published_cells(lines, statement), statement, CellEvidence.from_arrow(evidence_table(cross), len(lines))
+
+
+def _count_again(cross: CrossTable) -> list[str]:
+    """Let the verifier count the evidence again from the rows; say what is not so."""
+    published, statement, evidence = _state(cross)
     cells = cross.cells
-    problems = evidence_problems(cross.source.arrow, cells.measure, cells.individual, published, (statement, evidence))
-    verdict, intervals = check_cells(published, statement, evidence)
-    verdict = replace(verdict, problems=(*problems, *verdict.problems))
-    _require(verdict)
-    return replace(cross, verdict=verdict, intervals=tuple(intervals))
+    return evidence_problems(cross.source.arrow, cells.measure, cells.individual, published, (statement, evidence))
 
 
 def _require(verdict: Verdict) -> None:
@@ -344,8 +356,13 @@ def _require(verdict: Verdict) -> None:
 # The folder
 
 
-def write_cross_table(cross: CrossTable, target: Path, *, force: bool = False) -> None:
-    """Write a verified cross-table; the verifier checks the files once more before the folder appears."""
+def write_cross_table(cross: CrossTable, target: Path, *, force: bool = False) -> CrossTable:
+    """Write a cross-table, which the verifier checks from the files before the folder appears; return it verified.
+
+    Raises:
+        NotVerified: it does not pass what was written.
+        OutputError: the folder exists or cannot be written.
+    """
     from pyarrow import parquet  # noqa: PLC0415 - not before a table is written
 
     with staged(target, force=force) as hidden:
@@ -369,11 +386,12 @@ def write_cross_table(cross: CrossTable, target: Path, *, force: bool = False) -
         write_json(public / MANIFEST, account)
         content = (public / MANIFEST).read_bytes()
         verdict, intervals = verify_cells(public, content, account, {})
-        _require(verdict)
+        _require(replace(verdict, problems=(*_count_again(cross), *verdict.problems)))
         record = _audit(cross, verdict, intervals) | {"manifest_sha256": file_digest(public / MANIFEST)}
         write_json(private / AUDIT, record)
         for file in private.iterdir():
             file.chmod(0o600)
+    return replace(cross, verdict=verdict, intervals=tuple(intervals))
 
 
 def _describe(cross: CrossTable) -> dict[str, Any]:
