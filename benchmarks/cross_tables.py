@@ -33,10 +33,11 @@ _HEAD = (
     *("seconds", "cpu s", "copy s", "× copy", "peak MB", "target", "verdict"),
 )
 _NOTES = """\
-Firms drawn at random with log-normal turnover, `sfumato audit table --min-count 3 --out`, cold: reading, search, the
-verifier, which counts the firms again in SQL and works the intervals out from the written files. Bound / cost: no suppression costs less than this share of the one
-that was found. Copy: a fresh DuckDB process reads the same file and writes it again, in the same run. The command keeps
-one core busy: where others keep the machine busy as well, its processor time says what it takes on an idle one."""
+Firms drawn at random with log-normal turnover, `sfumato audit table --min-count 3 --out`, cold: reading, search, and
+the verifier, which counts the firms again in SQL and works the intervals out from the written files. Bound / cost: no
+suppression costs less than this share of the one that was found. Copy: a fresh DuckDB process reads the same file and
+writes it again, in the same run. The command keeps one core busy: where others keep the machine busy as well, its
+processor time says what it takes on an idle one."""
 
 
 @dataclass(frozen=True)
