@@ -154,8 +154,10 @@ class CrossTable(Shown):
         held = f"they hold {percent(amounts)} of {'all counts' if cells.counted else 'the amounts'}"
         kinds = f"{first:,} primary and {every - first:,} secondary"
         said = [f"{plural(every, 'cell')} of {len(cells):,} suppressed: {kinds}; {held}."]
-        bound = f"and none could cost less than {percent(found.bound / found.cost)} of this one"
-        said.append(f"No suppression costs less {'than this one' if found.optimal else 'was found, ' + bound}.")
+        cheaper = (
+            f"No cheaper suppression was found; none costs less than {percent(found.bound / found.cost)} of this one."
+        )
+        said.append("No suppression costs less than this one." if found.optimal else cheaper)
         reach = self.verdict.privacy[0].achieved.get("p")
         if reach is not None:
             said.append(
@@ -451,7 +453,7 @@ def _summary_page(cross: CrossTable) -> str:
     head, lines = cross.grid()
     cells = cross.cells
     what = "Counts" if cells.counted else f"Sums of {cells.measure}"
-    by = " by ".join(", ".join(part) for part in (cells.names[: cells.rows], cells.names[cells.rows :]) if part)
+    by = " and ".join(", ".join(part) for part in (cells.names[: cells.rows], cells.names[cells.rows :]) if part)
     small = f"{plural(len(cells), 'cell')}, of which {int(cross.suppression.suppressed.sum()):,} are suppressed"
     account = _describe(cross)
     return document(
