@@ -90,7 +90,7 @@ def _write_firms(path: Path, size: int, firms: int) -> None:
     lines = zip(
         draw.randint(0, size, firms),
         draw.randint(0, size, firms),
-        draw.randint(0, max(firms * 4 // 5, 1), firms),
+        draw.randint(0, 8, firms),
         draw.lognormal(8, 1, firms).round(2),
         strict=True,
     )
@@ -98,7 +98,8 @@ def _write_firms(path: Path, size: int, firms: int) -> None:
         writer = csv.writer(file)
         writer.writerow(["region", "branch", "firm", "turnover"])
         writer.writerows(
-            [f"r{region:02}", f"b{branch:02}", f"f{firm}", turnover] for region, branch, firm, turnover in lines
+            [f"r{region:02}", f"b{branch:02}", f"f{region}-{branch}-{firm}", turnover]
+            for region, branch, firm, turnover in lines
         )
 
 
