@@ -64,7 +64,7 @@ def cases(size: int, chosen: Sequence[CrossTableCase] = CASES) -> Iterator[dict[
             source = Path(work, f"firms-{number}.csv")
             _write_firms(source, size, round(case.firms * size * size))
             copied = measure_process([*COPY, source, Path(work, f"copy-{number}.csv")])
-            command = [*SFUMATO, "audit", "table", source, *case.options, "--min-count", "3"]
+            command: list[str | Path] = [*SFUMATO, "audit", "table", source, *case.options, "--min-count", "3"]
             made = measure_process([*command, "--out", Path(work, f"out-{number}"), "--json"])
             for measured in (copied, made):
                 if measured.failed:
