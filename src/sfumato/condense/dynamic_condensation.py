@@ -39,7 +39,7 @@ class DynamicCondensation:
     >>> stream = DynamicCondensation(np.array([[1.0], [2.0]]), k=2)
     >>> stream.add(np.array([[8.0], [9.0], [8.5]]))
     >>> stream.groups.sizes.tolist(), stream.groups.means.round(2).tolist()
-    ([3, 2], [[8.28], [1.83]])
+    ([3, 2], [[8.21], [1.94]])
     """
 
     def __init__(self, first: FloatArray, k: int, fixed: FloatArray | None = None) -> None:

@@ -105,9 +105,16 @@ class GroupStatistics:
 
     def append(self, points: FloatArray) -> None:
         """Add a group of these rows, float[n, d]."""
-        self._make_room(1)
-        self.count += 1
-        self.add(points, np.array([self.count - 1]), Segments.from_lengths(np.array([len(points)])))
+        self.append_all(points, Segments.from_lengths(np.array([len(points)])))
+
+    def append_all(self, points: FloatArray, runs: Segments) -> None:
+        """Add a group for each run of rows, float[n, d]; no run is empty."""
+        new = np.arange(self.count, self.count + len(runs))
+        self._make_room(len(runs))
+        self.count += len(runs)
+        # they begin at their mean, and without rows: so their products are about it from the first on
+        self._means[new] = np.add.reduceat(points / runs.spread(runs.lengths)[:, None], runs.starts, axis=0)
+        self.add(points, new, runs)
 
     def add(self, points: FloatArray, groups: IntArray, runs: Segments) -> None:
         """Add rows to groups: float[n, d] run by run, and the group of each run, no group twice and no run empty.
