@@ -211,7 +211,7 @@ def _read_batches(source: str | Path, separator: str | None) -> Iterator[Any]:
 
 
 def _read_text(file: Any, name: str, separator: str | None) -> Iterator[Any]:
-    """Read CSV from a file or a pipe: the header, then all rows that are there, up to a batch, before waiting for more."""
+    """Read CSV from a file or a pipe: the header, then all rows that are there, up to a batch, before it waits."""
     records = TextRecords(file, name, separator)
     yield records.names
     batch: list[list[str | None]] = []

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -88,6 +88,7 @@ class CondensationStream:
         self._streams: dict[str, TakenStream] = {}
         self._options: dict[str, float] = {}
         self._kind, self._told = "arrow", -1
+        self._is_behind = False  # whether the state on disk lacks what is in memory
         if self._folder is not None:
             self._stack.enter_context(self._folder.locked())
         try:
@@ -99,7 +100,7 @@ class CondensationStream:
             self.close()
             raise
 
-    def __enter__(self) -> "CondensationStream":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -116,11 +117,9 @@ class CondensationStream:
 
     def figures(self) -> StreamFigures:
         """Count rows and groups."""
-        sizes = np.zeros(0, dtype=np.int64) if self._dynamic is None else self._dynamic.groups.sizes
-        held = sum(map(len, self._held))
-        return StreamFigures(
-            int(sizes.sum()), len(sizes), int(sizes.min(initial=sizes.max(initial=0))), int(sizes.max(initial=0)), held
-        )
+        if self._dynamic is None:
+            return StreamFigures(0, 0, 0, 0, sum(map(len, self._held)))
+        return figures_of(self._state())
 
     @property
     def streams(self) -> dict[str, TakenStream]:
@@ -214,7 +213,7 @@ class CondensationStream:
         order, runs = sort_by_group(members, int(members.max()) + 1)
         groups = GroupStatistics(columns.width)
         groups.append_all(points[order], runs)
-        self._dynamic = DynamicCondensation.from_groups(groups, self.k, columns.fixed_weights, None)
+        self._dynamic = DynamicCondensation(groups, self.k, columns.fixed_weights)
         if isinstance(data, str | os.PathLike):
             self._streams[name or Path(data).name] = TakenStream(len(points), finished=True)
         else:
@@ -262,12 +261,14 @@ class CondensationStream:
         self._columns, self._exponents = found.columns, found.exponents
         self._streams, self._options = dict(found.streams), found.options
         measure = (found.centre, found.weights)
-        self._dynamic = DynamicCondensation.from_groups(found.groups, found.k, found.columns.fixed_weights, measure)
+        self._dynamic = DynamicCondensation(found.groups, found.k, found.columns.fixed_weights, measure)
 
     def _open(self, names: Sequence[str], what: str) -> StreamColumns:
         """Settle the columns by the first header, and hold later ones against it."""
         declared = None if self._policy is None else StreamColumns.from_policy(self._policy, list(names))
         if self._columns is None:
+            if declared is None and all(map(_is_number, names)):
+                raise DataError(f"the first line of {what} holds numbers, where the names of columns belong; add them")
             self._columns = declared or StreamColumns.from_names(names)
             if self._policy is not None:
                 search = self._policy.search
@@ -291,8 +292,8 @@ class CondensationStream:
         if not resume and not again:
             all_of = "all " if known.finished else ""
             raise InputError(
-                f"the state has {all_of}{known.rows:,} rows of {quote(called)} already; go on after them with --resume, "
-                "count them once more with --again, or give another stream another --name"
+                f"the state has {all_of}{known.rows:,} rows of {quote(called)} already; go on after them with "
+                "--resume, count them once more with --again, or give another stream another --name"
             )
         if resume:
             return known.rows
@@ -305,22 +306,23 @@ class CondensationStream:
         assert self._columns is not None  # noqa: S101 - a header was read; this tells the type checker
         if not len(cells[0]):
             return
+        if self._is_behind:
+            raise InputError("the last batch could not be kept, and the state on disk is the one before; open it anew")
         points, columns = self._columns.read(cells, where)
         if self._dynamic is not None:
             points = columns.scale_down(points, self._exponents, where)
-        self._columns = columns  # from here on nothing fails
-        if self._dynamic is not None:
+            self._columns = columns
             self._dynamic.add(points)
             return
-        self._held.append(points)
-        if sum(map(len, self._held)) < self.k:
+        together = np.concatenate([*self._held, points])
+        if len(together) < self.k:
+            self._columns, self._held = columns, [together]
             return
-        points = np.concatenate(self._held)
-        self._exponents = columns.exponents(points[: self.k])
-        points = columns.scale_down(points, self._exponents, RowNames())
-        self._held = []
-        self._dynamic = DynamicCondensation(points[: self.k], self.k, columns.fixed_weights)
-        self._dynamic.add(points[self.k :])
+        exponents = columns.exponents(together[: self.k])
+        scaled = columns.scale_down(together, exponents, RowNames())
+        self._columns, self._exponents, self._held = columns, exponents, []
+        self._dynamic = DynamicCondensation.from_rows(scaled[: self.k], self.k, columns.fixed_weights)
+        self._dynamic.add(scaled[self.k :])
 
     def _state(self) -> StreamState:
         assert self._dynamic is not None  # noqa: S101 - there is a group; this tells the type checker
@@ -342,8 +344,16 @@ class CondensationStream:
         if self._dynamic is None:
             return False
         if self._folder is not None:
+            self._is_behind = True
             self._folder.write(self._state())
+            self._is_behind = False
         return True
+
+
+def figures_of(state: StreamState) -> StreamFigures:
+    """Count the rows and groups of a state."""
+    sizes = state.groups.sizes
+    return StreamFigures(int(sizes.sum()), len(sizes), int(sizes.min()), int(sizes.max()), 0)
 
 
 def read_state(path: str | os.PathLike[str]) -> tuple[StateFolder, StreamState]:
@@ -369,7 +379,7 @@ def draw_from_state(
         return _draw(state, multiple, noise, exact=exact, text=text, seed=seed)
 
 
-def _draw(  # noqa: PLR0913 - as much as drawing takes
+def _draw(
     state: StreamState, multiple: int | None, noise: float | None, *, exact: bool, text: bool, seed: int | None
 ) -> Any:
     many = int(state.options.get("multiple", 1)) if multiple is None else multiple
@@ -431,6 +441,14 @@ def _reading_policy(names: Sequence[str], policy: Policy | None) -> Policy:
     return load({"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}], "publish": {"form": "synthetic"}})
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 _Batch = tuple[Sequence[str], Sequence[int] | None, list[Any]]
 """The names of columns, the line of each row where it is of a text, and an Arrow array for each column."""
 
@@ -461,7 +479,7 @@ def _read_text_batches(file: Any, name: str, batch: int, separator: str | None) 
         rows.append(record)
         lines.append(records.line)
         if len(rows) == batch:
-            yield records.names, lines, [pa.array(cells, pa.string()) for cells in zip(*rows, strict=True)]
+            yield records.names, lines, [arrow_texts(cells) for cells in zip(*rows, strict=True)]
             rows, lines = [], []
     if rows:
         yield records.names, lines, [arrow_texts(cells) for cells in zip(*rows, strict=True)]

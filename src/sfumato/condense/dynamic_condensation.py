@@ -13,7 +13,7 @@ Distances count each number in standard deviations of all rows so far. They are 
 passes a power of two, right before the groups are split that make it so; between, the measure stays as it is.
 """
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -35,47 +35,44 @@ class DynamicCondensation:
 
     `groups` are the statistics. `centre` and `weights`, float[d], are the measure: a point x stands at (x - centre) ·
     weights. `fixed` has the weight of each coordinate that is not counted in standard deviations, and NaN elsewhere.
+    Without a `measure` to go on with, it is taken of the groups.
 
-    >>> stream = DynamicCondensation(np.array([[1.0], [2.0]]), k=2)
+    >>> stream = DynamicCondensation.from_rows(np.array([[1.0], [2.0]]), k=2)
     >>> stream.add(np.array([[8.0], [9.0], [8.5]]))
     >>> stream.groups.sizes.tolist(), stream.groups.means.round(2).tolist()
     ([3, 2], [[8.21], [1.94]])
     """
 
-    def __init__(self, first: FloatArray, k: int, fixed: FloatArray | None = None) -> None:
-        groups = GroupStatistics(first.shape[1])
-        groups.append(first)
-        self._begin(groups, k, fixed)
-        self._measure()
-
-    @classmethod
-    def from_groups(
-        cls, groups: GroupStatistics, k: int, fixed: FloatArray | None, measure: tuple[FloatArray, FloatArray] | None
-    ) -> "DynamicCondensation":
-        """Go on with these groups, and with this measure; without one it is taken of the groups."""
-        stream = cls.__new__(cls)
-        stream._begin(groups, k, fixed)
-        if measure is None:
-            stream._measure()
-        else:
-            stream.centre, stream.weights = measure
-        return stream
-
-    def _begin(self, groups: GroupStatistics, k: int, fixed: FloatArray | None) -> None:
+    def __init__(
+        self,
+        groups: GroupStatistics,
+        k: int,
+        fixed: FloatArray | None = None,
+        measure: tuple[FloatArray, FloatArray] | None = None,
+    ) -> None:
         self.groups, self.k = groups, k
         self.fixed = np.full(groups.width, np.nan) if fixed is None else fixed
-        self.centre: FloatArray = np.zeros(groups.width)
-        self.weights: FloatArray = np.ones(groups.width)
         self._nearest: NearestMean | None = None
+        if measure is None:
+            self._measure()
+        else:
+            self.centre, self.weights = measure
+
+    @classmethod
+    def from_rows(cls, first: FloatArray, k: int, fixed: FloatArray | None = None) -> Self:
+        """Begin with the first rows, float[k, d], as one group."""
+        groups = GroupStatistics(first.shape[1])
+        groups.append(first)
+        return cls(groups, k, fixed)
 
     def _measure(self) -> None:
         """Take the measure of distances from all rows so far; a number that is always the same counts nothing."""
         _, means, variances = self.groups.whole()
         spread = np.sqrt(variances)
         constant = spread <= 1e-13 * np.abs(means)
-        self.centre = means
+        self.centre: FloatArray = means
         usual = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, spread))
-        self.weights = np.where(np.isnan(self.fixed), usual, self.fixed)
+        self.weights: FloatArray = np.where(np.isnan(self.fixed), usual, self.fixed)
         self._nearest = None
 
     def add(self, points: FloatArray) -> None:
@@ -158,7 +155,7 @@ class NearestMean:
         before, near = self._tree.query(rows, _NEIGHBOURS)
         distances = ((points[near] - rows[:, None, :]) ** 2).sum(axis=2)
         least = distances.min(axis=1)
-        best = np.where(distances == least[:, None], near, self._count).min(axis=1)
+        best: IntArray = np.where(distances == least[:, None], near, self._count).min(axis=1)
         if len(loose):
             other, apart = find_nearest(rows, points[loose])
             other = loose[other]

@@ -304,8 +304,7 @@ def _bounds(values: FloatArray, scale: NumberScale, rules: Column) -> tuple[floa
 
 
 def declared_bounds(rules: Column, *, dates: bool) -> tuple[float, float] | None:
-    """Read the bounds that a policy declares for a column of numbers, or of `dates`: its own, or the domain of its
-    hierarchy.
+    """Read the bounds that a policy declares for numbers or `dates`: those of the column, or its hierarchy's domain.
 
     >>> declared_bounds(Column("age", Role.PLAIN, bounds=(0, 120)), dates=False)
     (0, 120)

@@ -28,7 +28,7 @@ from sfumato.policy.toml_text import dotted_key
 from sfumato.table.number_scale import NumberScale, ReadNumbers, is_text, read_date_values, read_number_values
 
 CATEGORY_WEIGHT = math.sqrt(0.5)
-"""What each coordinate of a category counts: two different values add 1 to a squared distance, a number 2 on average."""
+"""What a coordinate of a category counts: two values add 1 to a squared distance, numbers 2 on average."""
 MOST_COORDINATES = 400
 """More coordinates than this would keep so many products for each group that no machine is quick with them."""
 _LARGEST = 1e120
@@ -133,10 +133,8 @@ class StreamColumns:
         if unlisted := [name for name in names if name not in settled.columns]:
             way = 'give it one in [columns], role = "identifier" to leave it out'
             raise DataError(f"the stream has the column {quote(unlisted[0])} without a role; {way}")
-        columns = []
-        for rules in settled.columns.values():
-            if rules.role is not Role.IDENTIFIER:
-                columns.append(_declare_column(rules, policy.source.null))
+        drawn = [rules for rules in settled.columns.values() if rules.role is not Role.IDENTIFIER]
+        columns = [_declare_column(rules, policy.source.null) for rules in drawn]
         order = {name: place for place, name in enumerate(names)}
         columns.sort(key=lambda column: order.get(column.name, len(order)))
         left_out = tuple(column.name for column in settled.identifiers)
@@ -353,9 +351,7 @@ def _find_misfit(column: StreamColumn, values: Any) -> int | None:
         one = values.slice(row, 1)
         try:
             found = (
-                read_date_values(one, rules)
-                if column.kind == "date"
-                else read_number_values(one, column=column.name)
+                read_date_values(one, rules) if column.kind == "date" else read_number_values(one, column=column.name)
             )
         except DataError:
             found = None
@@ -393,7 +389,8 @@ def common_labels(column: StreamColumn, held: FloatArray, k: int) -> tuple[IntAr
     held: float[values], the rows that hold each value. One that k hold is told as it is, a rarer one by the lowest
     label of the hierarchy that k rows of such values share; where not even ``*`` is, it is not told.
 
-    >>> jobs = StreamColumn("job", "category", (("cook", "service", "*"), ("porter", "service", "*"), ("spy", "*", "*")))
+    >>> lines = (("cook", "service", "*"), ("porter", "service", "*"), ("spy", "*", "*"))
+    >>> jobs = StreamColumn("job", "category", lines)
     >>> label_of, labels = common_labels(jobs, np.array([3.0, 2.0, 9.0, 0.0]), 5)
     >>> [labels[place] if place >= 0 else "?" for place in label_of.tolist()]
     ['service', 'service', 'spy', '?']

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sfumato.condense.group_statistics import GroupStatistics
 from sfumato.condense.pseudo_rows import deal_categories, settle_numbers, uniform_units
@@ -43,8 +44,10 @@ def draw_stream_rows(  # noqa: PLR0913 - as much as drawing takes
     runs = Segments.from_lengths(groups.sizes * multiple)
     total = int(runs.lengths.sum())
     shuffle = randomness.permutation(total)
-    labelled = [_labels_of(column, groups, place, k) for column, place in zip(columns.columns, columns.places, strict=True)]
-    drawn = [np.empty(total, dtype=np.float64 if told is None else np.int64) for told in labelled]
+    labelled = [
+        _labels_of(column, groups, place, k) for column, place in zip(columns.columns, columns.places, strict=True)
+    ]
+    drawn: list[NDArray[Any]] = [np.empty(total, dtype=np.float64 if told is None else np.int64) for told in labelled]
     for some in _blocks_of_one_size(groups, multiple):
         rows = int(groups.sizes[some[0]]) * multiple
         places = runs.starts[some][:, None] + np.arange(rows)
@@ -56,7 +59,9 @@ def draw_stream_rows(  # noqa: PLR0913 - as much as drawing takes
             else:
                 label_of, labels, usual = told
                 counts = _count_labels(groups.means[some][:, place], label_of, usual, rows, randomness, exact=exact)
-                likely = np.stack([points[:, :, place][:, :, label_of == one].sum(axis=2) for one in range(len(labels))])
+                likely = np.stack(
+                    [points[:, :, place][:, :, label_of == one].sum(axis=2) for one in range(len(labels))]
+                )
                 drawn[number][places] = deal_categories(np.moveaxis(likely, 0, 2), counts)
     _, _, variances = groups.whole()
     written = {}
@@ -65,7 +70,9 @@ def draw_stream_rows(  # noqa: PLR0913 - as much as drawing takes
         if told is None:
             spread = noise * float(np.sqrt(variances[place.start]))
             numbers = drawn[number] + (spread * uniform_units(randomness, (total,)) if noise else 0.0)
-            settled = _settle(column, numbers, runs, groups.means[:, place.start], int(exponents[place.start]), exact=exact)
+            settled = _settle(
+                column, numbers, runs, groups.means[:, place.start], int(exponents[place.start]), exact=exact
+            )
             written[column.name] = column.scale(text=text).write(settled[shuffle])
         else:
             codes = _swap_some(drawn[number], noise, randomness) if noise else drawn[number]
@@ -135,7 +142,8 @@ def _count_labels(
         sums = np.where(np.abs(rows * ends - near) < 1e-6, near, rows * ends)
         return np.diff(np.floor(sums + np.minimum(chances, 1 - 1e-9)), axis=1, prepend=0).astype(np.int64)
     place = (chances[:, :, None] >= ends[:, None, :-1]).sum(axis=2)
-    return np.stack([(place == one).sum(axis=1) for one in range(len(usual))], axis=1)
+    counts: IntArray = np.stack([(place == one).sum(axis=1) for one in range(len(usual))], axis=1)
+    return counts
 
 
 def _swap_some(codes: IntArray, share: float, randomness: Randomness) -> IntArray:

@@ -1,4 +1,4 @@
-"""The state of a condensed stream on disk: the statistics of its groups, whole or not at all.
+r"""The state of a condensed stream on disk: the statistics of its groups, whole or not at all.
 
 A state is a folder that only its owner may read. ``groups.state`` has everything. It is written beside, flushed, and
 renamed into its place, and the folder is flushed: whoever is killed at any moment leaves the batch before or the batch
@@ -7,7 +7,7 @@ statistics, taken by itself, would be the rows of the batch.
 
 The file, ``sfumato-condensation/1``::
 
-    sfumato-condensation/1\\n
+    sfumato-condensation/1\n
     one line of JSON: k, columns with their traits, rows, streams, exponents
     int64[g] sizes, float64[g, d] means, float64[g, d (d + 1) / 2] scatters, float64[d] centre, float64[d] weights
     uint32: the CRC-32 of all bytes before
@@ -232,7 +232,7 @@ class StateFolder:
             raise self._cannot_write(error) from None
         if others:
             name = shorten(self.path.name)
-            raise InputError(f"{name} holds {shorten(sorted(others)[0])}, which no state has; name another folder")
+            raise InputError(f"{name} holds {shorten(min(others))}, which no state has; name another folder")
 
     def _cannot_write(self, error: OSError) -> OutputError:
         reason = error.strerror or type(error).__name__

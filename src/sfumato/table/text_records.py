@@ -19,12 +19,12 @@ _LONGEST_LINE = 1 << 24
 
 
 class TextRecords:
-    """The records of an open binary file or pipe after its header; `names` are those of the columns.
+    r"""The records of an open binary file or pipe after its header; `names` are those of the columns.
 
     `line` is the line on which the record that was read last ends. What is no CSV is a `DataError` that names the line.
 
     >>> import io
-    >>> records = TextRecords(io.BytesIO(b"age,sex\\n37,f\\n\\n41,m\\n"), "people.csv")
+    >>> records = TextRecords(io.BytesIO(b"age,sex\n37,f\n\n41,m\n"), "people.csv")
     >>> records.names, [(records.line, record) for record in records]
     (['age', 'sex'], [(2, ['37', 'f']), (4, ['41', 'm'])])
     """
