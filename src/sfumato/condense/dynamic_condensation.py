@@ -53,10 +53,7 @@ class DynamicCondensation:
         self.groups, self.k = groups, k
         self.fixed = np.full(groups.width, np.nan) if fixed is None else fixed
         self._nearest: NearestMean | None = None
-        if measure is None:
-            self._measure()
-        else:
-            self.centre, self.weights = measure
+        self.centre, self.weights = self._take_measure() if measure is None else measure
 
     @classmethod
     def from_rows(cls, first: FloatArray, k: int, fixed: FloatArray | None = None) -> Self:
@@ -65,15 +62,13 @@ class DynamicCondensation:
         groups.append(first)
         return cls(groups, k, fixed)
 
-    def _measure(self) -> None:
+    def _take_measure(self) -> tuple[FloatArray, FloatArray]:
         """Take the measure of distances from all rows so far; a number that is always the same counts nothing."""
         _, means, variances = self.groups.whole()
         spread = np.sqrt(variances)
         constant = spread <= 1e-13 * np.abs(means)
-        self.centre: FloatArray = means
         usual = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, spread))
-        self.weights: FloatArray = np.where(np.isnan(self.fixed), usual, self.fixed)
-        self._nearest = None
+        return means, np.where(np.isnan(self.fixed), usual, self.fixed)
 
     def add(self, points: FloatArray) -> None:
         """Take up a batch of rows, float[n, d]."""
@@ -103,7 +98,8 @@ class DynamicCondensation:
             return
         count = self.groups.count
         if (count + len(full)).bit_length() > count.bit_length():
-            self._measure()
+            self.centre, self.weights = self._take_measure()
+            self._nearest = None
         self.groups.split(full, self.weights)
 
 

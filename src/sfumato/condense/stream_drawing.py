@@ -140,10 +140,10 @@ def _count_labels(
     if exact:
         near = np.rint(rows * ends)
         sums = np.where(np.abs(rows * ends - near) < 1e-6, near, rows * ends)
-        return np.diff(np.floor(sums + np.minimum(chances, 1 - 1e-9)), axis=1, prepend=0).astype(np.int64)
+        parts = np.diff(np.floor(sums + np.minimum(chances, 1 - 1e-9)), axis=1, prepend=0)
+        return np.asarray(parts, dtype=np.int64)
     place = (chances[:, :, None] >= ends[:, None, :-1]).sum(axis=2)
-    counts: IntArray = np.stack([(place == one).sum(axis=1) for one in range(len(usual))], axis=1)
-    return counts
+    return np.stack([(place == one).sum(axis=1) for one in range(len(usual))], axis=1)
 
 
 def _swap_some(codes: IntArray, share: float, randomness: Randomness) -> IntArray:
