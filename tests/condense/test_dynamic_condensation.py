@@ -45,6 +45,7 @@ def _plain(points: np.ndarray, k: int) -> list[tuple[int, np.ndarray, np.ndarray
 
 @pytest.mark.parametrize("seed", range(5))
 def test_batches_of_one_row_are_the_plain_definition(seed: int) -> None:
+    """Groups, their order and all their statistics are those of a loop over rows."""
     draw = np.random.default_rng(seed)
     points = draw.normal(size=(400, 3)) @ draw.normal(size=(3, 3)) + draw.normal(size=3) * 3
     k = 2 + 2 * seed
@@ -60,6 +61,7 @@ def test_batches_of_one_row_are_the_plain_definition(seed: int) -> None:
 
 @pytest.mark.parametrize("batch", [1, 7, 100, 5000])
 def test_sizes_are_k_to_2k_minus_1_and_nothing_is_lost(batch: int) -> None:
+    """After every batch, with equal rows and outliers among them; sums are those of all rows."""
     draw = np.random.default_rng(1)
     points = np.concatenate([draw.normal(size=(1500, 4)), np.ones((500, 4)), 100 * draw.normal(size=(10, 4))])
     points = points[draw.permutation(len(points))]
@@ -85,10 +87,11 @@ def test_a_round_looks_at_the_means_as_it_begins() -> None:
 
 
 def test_groups_follow_a_drift() -> None:
+    """A mean that moves is followed by new groups, which have their share of the rows."""
     draw = np.random.default_rng(2)
     stream = DynamicCondensation.from_rows(draw.normal(size=(20, 2)), 20)
     for step in range(40):
-        stream.add(draw.normal(size=(100, 2)) + [step, 0.0])
+        stream.add(draw.normal(size=(100, 2)) + np.array([step, 0.0]))
     recent = stream.groups.means[:, 0] > 35
     share = stream.groups.sizes[recent].sum() / stream.groups.sizes.sum()
     assert stream.groups.means[:, 0].max() == pytest.approx(40, abs=2)
@@ -118,6 +121,7 @@ def test_the_nearest_mean_is_the_nearest_while_means_move(points: str, monkeypat
 
 
 def test_every_point_is_compared_where_single_precision_cannot_tell() -> None:
+    """Numbers that it cannot hold, and differences that it cannot see."""
     points = np.array([[1e30, 0.0], [1.0, 1e-9], [1.0, 0.0], [1e60, 1.0]])
     rows = np.array([[1.0, 0.0], [1.0, 2e-9], [1e60, 0.0], [1e29, 0.0]])
     assert find_nearest(rows, points)[0].tolist() == [2, 1, 3, 1]

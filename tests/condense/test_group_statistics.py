@@ -17,6 +17,7 @@ def _group(points: np.ndarray) -> GroupStatistics:
 
 
 def test_rows_that_come_one_by_one_have_the_statistics_of_all_at_once() -> None:
+    """Counts, sums and sums of products are additive."""
     draw = np.random.default_rng(1)
     points = draw.normal(size=(40, 3)) @ draw.normal(size=(3, 3))
     groups = _group(points[:5])
@@ -35,6 +36,7 @@ def test_rows_that_come_one_by_one_have_the_statistics_of_all_at_once() -> None:
 
 
 def test_equations_20_6_and_20_7_agree() -> None:
+    """Covariances follow from sums of products with means or with sums."""
     points = np.random.default_rng(2).normal(size=(30, 2))
     groups = _group(points)
     sums, products = groups.sums(ONE)[0], groups.sums_of_products(ONE)[0]
@@ -97,6 +99,7 @@ def test_halves_add_up_to_the_group() -> None:
 
 
 def test_a_column_without_weight_goes_along_as_it_is_correlated() -> None:
+    """It moves by its regression on the place along the eigenvector."""
     points = np.column_stack([np.arange(10.0), 3 * np.arange(10.0)])
     groups = _group(points)
     groups.split(ONE, np.array([1.0, 0.0]))
@@ -105,6 +108,7 @@ def test_a_column_without_weight_goes_along_as_it_is_correlated() -> None:
 
 
 def test_equal_rows_are_split_into_equal_halves() -> None:
+    """There is no direction to split along, and none is needed."""
     groups = _group(np.full((8, 2), 7.0))
     groups.split(ONE, np.ones(2))
     assert groups.means.tolist() == [[7.0, 7.0]] * 2
@@ -113,6 +117,7 @@ def test_equal_rows_are_split_into_equal_halves() -> None:
 
 
 def test_drawn_points_have_the_mean_and_expect_the_covariances() -> None:
+    """Exactly where it is asked for, and on average elsewhere."""
     draw = np.random.default_rng(7)
     points = draw.normal(size=(50, 3)) @ draw.normal(size=(3, 3))
     groups = _group(points)

@@ -123,6 +123,7 @@ def test_killed_a_hundred_times(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_left_is_cleared_away(tmp_path: Path) -> None:
+    """A state that was half written is removed by the next process."""
     source = _source(tmp_path)
     with CondensationStream(K, state=tmp_path / "state") as stream:
         stream.follow(source)
