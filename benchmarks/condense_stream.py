@@ -23,7 +23,7 @@ from sfumato.cluster.mixed_points import MixedPoints
 from sfumato.condense.condensation_stream import CondensationStream
 from sfumato.condense.dynamic_condensation import DynamicCondensation
 from sfumato.condense.group_statistics import GroupStatistics
-from sfumato.core.segments import sort_by_group
+from sfumato.core.segments import Segments, sort_by_group
 from sfumato.papers.experiment import describe_run, write_run
 from sfumato.papers.markdown_tables import markdown_table, setting_line
 
@@ -47,9 +47,11 @@ def _rows(draw: np.random.Generator, count: int, width: int) -> Any:
 
 def _groups(draw: np.random.Generator, count: int, width: int) -> DynamicCondensation:
     """Begin with so many groups, of rows at rest."""
-    points = _rows(draw, count * K, width)
+    sizes = draw.integers(K, 2 * K, count)
+    points = _rows(draw, int(sizes.sum()), width)
     members = median_cuts(MixedPoints(points), K)
-    order, runs = sort_by_group(members, int(members.max()) + 1)
+    order, _ = sort_by_group(members, int(members.max()) + 1)
+    runs = Segments.from_lengths(sizes)  # of neighbours, so that some are about to be split
     groups = GroupStatistics(width)
     groups.append_all(points[order], runs)
     return DynamicCondensation(groups, K)
@@ -82,7 +84,7 @@ def _taking_up(cases: tuple[tuple[int, int, int | None], ...], batches: int) -> 
 
 
 def _whole_streams(rows: int) -> Iterator[dict[str, Any]]:
-    """From a file of CSV into a state on the disk, each batch flushed; what the memory grows by."""
+    """From a file of CSV into a state on the disk; what the memory grows by."""
     draw = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "rows.csv")

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.condense import condensation_stream
 from sfumato.condense.condensation_stream import CondensationStream, draw_from_state, read_state
 from sfumato.errors import DataError, Infeasible, InputError, OutputError, PolicyError, SfumatoError
 
@@ -54,6 +55,12 @@ def _csv(path: Path, table: pa.Table) -> Path:
     lines = [",".join(map(str, row.values())) for row in table.to_pylist()]
     path.write_text("\n".join([",".join(table.column_names), *lines]) + "\n")
     return path
+
+
+@pytest.fixture(autouse=True)
+def every_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write the state after each batch."""
+    monkeypatch.setattr(condensation_stream, "SECONDS_BETWEEN_STATES", 0)
 
 
 def test_the_public_name() -> None:
@@ -201,6 +208,22 @@ def test_a_file_that_grows_is_resumed_and_a_stream_can_be_counted_again(tmp_path
         _csv(source, _numbers(30))
         with pytest.raises(DataError, match="has 30 rows, and the state has 47 of it"):
             stream.follow(source, resume=True)
+
+
+def test_while_rows_keep_coming_the_state_is_written_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first batch and all at the end; what came before a bad row is kept all the same."""
+    monkeypatch.setattr(condensation_stream, "SECONDS_BETWEEN_STATES", 1000)
+    source, acknowledged = _csv(tmp_path / "s.csv", _numbers(95)), list[int]()
+    with CondensationStream(4, state=tmp_path / "state") as stream:
+        stream.follow(source, batch=10, acknowledge=acknowledged.append)
+    assert acknowledged == [10, 95]
+    source.write_text(source.read_text() + "1,2,3\n" * 25 + "1,2,oops\n")
+    sentence = "in line 122 does not hold a number; .* the 120 rows of the stream"
+    with CondensationStream(4, state=tmp_path / "state") as stream, pytest.raises(DataError, match=sentence):
+        stream.follow(source, batch=5, resume=True)
+    assert read_state(tmp_path / "state")[1].rows == 120
 
 
 def test_batches_before_a_bad_row_are_kept(tmp_path: Path) -> None:

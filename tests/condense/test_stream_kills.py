@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sfumato.condense import condensation_stream
 from sfumato.condense.condensation_stream import CondensationStream, read_state
 from sfumato.condense.stream_state import StateFolder
 
@@ -56,6 +57,7 @@ def test_killed_at_each_step_to_the_disk(tmp_path: Path, monkeypatch: pytest.Mon
     for turn in range(1000):
         left = 1 + (turn * every) % 12
         with monkeypatch.context() as patched:
+            patched.setattr(condensation_stream, "SECONDS_BETWEEN_STATES", 0)
             for name in ("open", "fsync", "rename"):
                 patched.setattr(os, name, dying(name))
             try:
@@ -77,9 +79,11 @@ def test_killed_at_each_step_to_the_disk(tmp_path: Path, monkeypatch: pytest.Mon
 _KILLER = """
 import os, random, signal, sys, time
 from pathlib import Path
+from sfumato.condense import condensation_stream
 from sfumato.condense.condensation_stream import CondensationStream
 from sfumato.condense.stream_state import StateFolder
 
+condensation_stream.SECONDS_BETWEEN_STATES = 0
 source, state, batch, k = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 random.seed(1)
 kills = acknowledged = 0

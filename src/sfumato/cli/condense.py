@@ -23,7 +23,7 @@ def condense(
     policy: Annotated[
         Path | None, typer.Option(help="What the columns hold; left out, all are numbers.", metavar="POLICY")
     ] = None,
-    batch: Annotated[int, typer.Option(help="Rows that are taken up, and kept on disk, at a time.")] = 1000,
+    batch: Annotated[int, typer.Option(help="Rows that are taken up at a time.")] = 1000,
     out: Annotated[
         Path | None, typer.Option(help="Draw rows into this file when the stream has ended.", metavar="FILE")
     ] = None,
@@ -48,7 +48,7 @@ def condense(
         bool, typer.Option("--again", help="Count all rows of a stream that the state has already once more.")
     ] = False,
     acknowledge: Annotated[
-        bool, typer.Option("--acknowledge", help="Print on standard error how many rows are kept, batch by batch.")
+        bool, typer.Option("--acknowledge", help="Print on standard error how many rows are kept, whenever more are.")
     ] = False,
     separator: Annotated[str | None, typer.Option(help="Between cells; found by itself if left out.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file of drawn rows if it is there.")] = False,

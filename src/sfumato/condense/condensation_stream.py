@@ -10,11 +10,13 @@ no row is counted twice or lost.
 """
 
 import io
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any, Self
 
 import numpy as np
@@ -41,6 +43,8 @@ from sfumato.table.text_records import TEXT_SUFFIXES, TextRecords
 
 BATCH = 1000
 """Rows of a batch, where nobody says otherwise."""
+SECONDS_BETWEEN_STATES = 0.1
+"""While rows keep coming the state is written so seldom at most, and several batches are acknowledged together."""
 _FEWEST = 2
 
 
@@ -150,7 +154,9 @@ class CondensationStream:
         separator: str | None = None,
         acknowledge: Callable[[int], None] | None = None,
     ) -> None:
-        """Add the rows of a file, or of standard input (``-``), in batches; each is in the state before the next comes.
+        """Add the rows of a file, or of standard input (``-``), in batches.
+
+        The state is written after a batch, unless it was a moment ago and more rows are there already.
 
         A stream has a name, that of the file where none is given. Of a stream that the state has rows of, `resume`
         skips as many rows as it has; `again` counts all rows once more. `acknowledge` is called with the rows of the
@@ -158,24 +164,33 @@ class CondensationStream:
         """
         called = name or ("-" if str(source) == "-" else Path(source).name)
         taken = self._begin_stream(called, resume=resume, again=again)
-        kept = rows = 0
+        kept = rows = added = 0  # rows of the stream that are in the state, were read, and are in memory
+        kept_at = -math.inf
+
+        def keep() -> None:
+            nonlocal kept, kept_at
+            if added > kept and self._save():
+                kept, kept_at = added, monotonic()
+                if acknowledge is not None:
+                    acknowledge(kept)
+
         try:
-            for names, lines, cells in _read_batches(source, batch, separator, self._policy):
-                columns = self._open(names, "the stream")
-                place = {one: number for number, one in enumerate(names)}
-                wanted = [cells[place[one]] for one in columns.names]
-                count, skipped = len(wanted[0]), max(min(taken - rows, len(wanted[0])), 0)
-                rows += count
-                if skipped == count:
-                    continue
-                where = RowNames(None if lines is None else lines[skipped:], rows - count + skipped + 1)
-                self._add_batch([one.slice(skipped) for one in wanted], where)
-                self._streams[called] = TakenStream(rows, finished=False)
-                if self._save():
-                    kept = rows
-                    if acknowledge is not None:
-                        acknowledge(rows)
+            for names, lines, cells, more in _read_batches(source, batch, separator, self._policy):
+                if cells:
+                    columns = self._open(names, "the stream")
+                    found = dict(zip(names, cells, strict=True))
+                    count = len(cells[0])
+                    skipped = min(max(taken - rows, 0), count)
+                    where = RowNames(None if lines is None else lines[skipped:], rows + skipped + 1)
+                    rows += count
+                    if skipped < count:
+                        self._add_batch([found[one].slice(skipped) for one in columns.names], where)
+                        self._streams[called] = TakenStream(rows, finished=False)
+                        added = rows
+                if not more or monotonic() >= kept_at + SECONDS_BETWEEN_STATES:
+                    keep()
         except DataError as error:
+            keep()
             so_far = max(kept, taken)
             after = f"; the {so_far:,} rows of the stream up to then are kept, so go on with --resume" if so_far else ""
             raise DataError(f"{error}{after}") from None
@@ -190,7 +205,8 @@ class CondensationStream:
             self._streams.pop(called, None)  # the next one that comes through a pipe is another
         else:
             self._streams[called] = TakenStream(rows, finished=True)
-        self._save()
+        if self._save() and kept < rows and acknowledge is not None:
+            acknowledge(rows)
 
     def start(self, data: Any, *, clustering: str = "mdav", name: str | None = None) -> None:
         """Begin with a table at rest, a frame or a path: its groups are formed with all rows at hand.
@@ -449,8 +465,9 @@ def _is_number(text: str) -> bool:
     return True
 
 
-_Batch = tuple[Sequence[str], Sequence[int] | None, list[Any]]
-"""The names of columns, the line of each row where it is of a text, and an Arrow array for each column."""
+_Batch = tuple[Sequence[str], Sequence[int] | None, list[Any], bool]
+"""The names of columns, the line of each row where it is of a text, an Arrow array for each column, and whether more
+rows are there already. Where there are none amid a batch, one without columns says so."""
 
 
 def _read_batches(source: str | Path, batch: int, separator: str | None, policy: Policy | None) -> Iterator[_Batch]:
@@ -468,7 +485,7 @@ def _read_batches(source: str | Path, batch: int, separator: str | None, policy:
         names, table = _read_whole(source, policy)
         for part in table.to_batches(max_chunksize=batch):
             found = dict(zip(part.schema.names, part.columns, strict=True))
-            yield names, None, [found.get(one, pa.nulls(part.num_rows)) for one in names]
+            yield names, None, [found.get(one, pa.nulls(part.num_rows)) for one in names], True
 
 
 def _read_text_batches(file: Any, name: str, batch: int, separator: str | None) -> Iterator[_Batch]:
@@ -479,7 +496,10 @@ def _read_text_batches(file: Any, name: str, batch: int, separator: str | None) 
         rows.append(record)
         lines.append(records.line)
         if len(rows) == batch:
-            yield records.names, lines, [arrow_texts(cells) for cells in zip(*rows, strict=True)]
+            cells = [arrow_texts(column) for column in zip(*rows, strict=True)]
+            yield records.names, lines, cells, not records.waits()
             rows, lines = [], []
+        elif records.waits():
+            yield records.names, [], [], False
     if rows:
-        yield records.names, lines, [arrow_texts(cells) for cells in zip(*rows, strict=True)]
+        yield records.names, lines, [arrow_texts(column) for column in zip(*rows, strict=True)], False

@@ -6,6 +6,7 @@ next record is there without waiting, so that rows somebody types are worked on 
 
 import codecs
 import csv
+import select
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,7 +31,7 @@ class TextRecords:
     """
 
     def __init__(self, file: Any, name: str, separator: str | None = None) -> None:
-        self._name = name
+        self._file, self._name = file, name
         self._lines = _TextLines(file, name)
         mark = separator or find_separator(self._lines.peek(), whole=False)
         self._records = csv.reader(self._lines, delimiter=mark, strict=True)
@@ -63,6 +64,10 @@ class TextRecords:
     def ready(self) -> bool:
         """Tell whether there is a line that can be had at once."""
         return self._lines.ready()
+
+    def waits(self) -> bool:
+        """Tell whether nothing is there just now: no line, and nothing in the pipe to make one of."""
+        return not self._lines.ready() and not select.select([self._file], [], [], 0)[0]
 
     def _next(self) -> list[str] | None:
         try:
