@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sfumato.api.column_rules import identifier, individual, plain, quasi, sensitive, weight
     from sfumato.api.commands import compare, propose, query, risk, utility
     from sfumato.api.trees import Tree
+    from sfumato.condense.condensation_stream import CondensationStream
     from sfumato.cross_tables import CrossTable, cross_table
     from sfumato.errors import (
         DataError,
@@ -84,6 +85,7 @@ _HOMES = {
     "api.commands": ("propose", "query"),
     "api.trees": ("Tree",),
     "cross_tables": ("CrossTable", "cross_table"),
+    "condense.condensation_stream": ("CondensationStream",),
     "extend": ("apply",),
     "queries": ("Answers",),
     "release": ("Release", "anonymize"),
@@ -98,6 +100,7 @@ __all__ = [
     "AlphaDeassociation",
     "AlphaKAnonymity",
     "Answers",
+    "CondensationStream",
     "CrossTable",
     "DataError",
     "DistinctLDiversity",
