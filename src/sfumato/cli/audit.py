@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.audit_serve import serve
+from sfumato.cli.audit_table import table as publish_table
 from sfumato.errors import InputError, quote
 
 if TYPE_CHECKING:
@@ -252,4 +253,4 @@ def _print_answer(answer: "AuditAnswer") -> None:
 
 
 app.command("serve")(serve)
-# Commands that stand in files of their own, one line each: app.command("table")(table)
+app.command("table")(publish_table)

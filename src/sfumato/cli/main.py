@@ -43,6 +43,7 @@ COMMANDS = (
     "attack",
     "ledger",
     "collect",
+    "condense",
     "audit",
     "schema",
 )
