@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sfumato.auditor.cell_table import MOST_CELLS
+from sfumato.auditor.audited_table import MOST_CELLS
 from sfumato.auditor.query_ledger import AuditSettings, QueryLedger
 from sfumato.errors import Infeasible, InputError, OutputError
 

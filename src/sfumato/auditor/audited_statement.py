@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sqlglot import exp, parse
 from sqlglot.errors import SqlglotError
 
-from sfumato.auditor.cell_table import CellColumn, CellTable, exact_number
+from sfumato.auditor.audited_table import AuditedTable, CellColumn, exact_number
 from sfumato.core.numbers import read_decimal
 from sfumato.errors import SfumatoError, did_you_mean, listing, quote
 
@@ -90,13 +90,13 @@ class AuditedStatement:
     limit: int | None = None
 
 
-def read_statement(sql: str, table: CellTable, name: str) -> AuditedStatement:
+def read_statement(sql: str, table: AuditedTable, name: str) -> AuditedStatement:
     """Take a statement over, about a table of some name.
 
-    >>> from sfumato.auditor.cell_table import BlockValues
+    >>> from sfumato.auditor.audited_table import BlockValues
     >>> dept = CellColumn("dept", ("IT", "Law", None), np.array([0, 1, 2]))
     >>> pay = BlockValues(np.array([3, 4, 2]), highest=np.array([5, 5, 5]))
-    >>> staff = CellTable((dept,), np.arange(3), np.array([3, 4, 2]), {"pay": pay})
+    >>> staff = AuditedTable((dept,), np.arange(3), np.array([3, 4, 2]), {"pay": pay})
     >>> read_statement("select sum(pay) where dept <> 'IT' -- or not", staff, "staff").cells.tolist()
     [False, True, False]
     >>> read_statement("select sum(pay) where pay > 9", staff, "staff")
@@ -125,7 +125,7 @@ def read_statement(sql: str, table: CellTable, name: str) -> AuditedStatement:
 class _StatementReader:
     """Reads one statement about a table."""
 
-    table: CellTable
+    table: AuditedTable
     name: str
     counted: list[tuple[str, frozenset[str]]] = field(default_factory=list)
 

@@ -31,8 +31,8 @@ from sfumato.auditor.audited_statement import (
     StatementRefused,
     read_statement,
 )
-from sfumato.auditor.cell_table import (
-    CellTable,
+from sfumato.auditor.audited_table import (
+    AuditedTable,
     RowHashes,
     TableChange,
     exact_number,
@@ -151,7 +151,7 @@ class QueryLedger:
         self.settings = _read_settings(self._meta["settings"])
         self._sequence = -1
         self._since_snapshot = 0
-        self.table: CellTable
+        self.table: AuditedTable
         self._audits: dict[str, ColumnAudit]
         try:
             with self._transaction():
@@ -397,7 +397,7 @@ class QueryLedger:
         (latest,) = self._connection.execute(first).fetchone()
         (updated,) = self._connection.execute(f"{first} WHERE outcome = 'updated'").fetchone()
         if self._sequence < 0 or (updated or 0) > self._sequence:
-            self.table = CellTable.from_json(self._load("table").decode())
+            self.table = AuditedTable.from_json(self._load("table").decode())
             sequence, content = self._connection.execute("SELECT sequence, content FROM snapshot").fetchone()
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
                 loaded = dict(arrays)
@@ -473,7 +473,7 @@ def _as_float(number: Fraction) -> float | int:
         return round(number)
 
 
-def _settle(settings: AuditSettings, table: CellTable) -> AuditSettings:
+def _settle(settings: AuditSettings, table: AuditedTable) -> AuditSettings:
     """Add the bounds that a column has by what it holds, and refuse an interval that no rule can keep to."""
     bounds = dict(settings.bounds)
     for name, values in table.protected.items():
@@ -494,7 +494,7 @@ def _settle(settings: AuditSettings, table: CellTable) -> AuditSettings:
     return settled
 
 
-def _check_bounds(settings: AuditSettings, table: CellTable) -> None:
+def _check_bounds(settings: AuditSettings, table: AuditedTable) -> None:
     for name, (low, high) in settings.bounds.items():
         values = table.protected[name]
         if values.highest is None or values.lowest is None or values.is_binary:
@@ -551,7 +551,7 @@ def _store(connection: sqlite3.Connection, key: str, value: str | bytes) -> None
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
-def _store_table(connection: sqlite3.Connection, table: CellTable, hashes: RowHashes) -> None:
+def _store_table(connection: sqlite3.Connection, table: AuditedTable, hashes: RowHashes) -> None:
     _store(connection, "table", table.as_json().encode())
     _store(connection, "hashes", hashes.hashes.tobytes())
     _store(connection, "blocks", hashes.blocks.tobytes())

@@ -182,7 +182,7 @@ def _names(text: str, option: str) -> tuple[str, ...]:
 
 
 def _read_bounds(text: str, protected: tuple[str, ...]) -> tuple[str, tuple[str | None, str | None]]:
-    from sfumato.auditor.cell_table import exact_number
+    from sfumato.auditor.audited_table import exact_number
     from sfumato.core.numbers import read_decimal
 
     column, _, spread = text.rpartition("=")

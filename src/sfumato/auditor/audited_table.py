@@ -107,7 +107,7 @@ class BlockValues:
 
 
 @dataclass(frozen=True, eq=False)
-class CellTable:
+class AuditedTable:
     """A table by its cells: `columns` of conditions, the cell of each block (-1 where its rows are gone), its rows."""
 
     columns: tuple[CellColumn, ...]
@@ -149,7 +149,7 @@ class CellTable:
         return json.dumps(content | {"protected": protected})
 
     @classmethod
-    def from_json(cls, text: str) -> "CellTable":
+    def from_json(cls, text: str) -> "AuditedTable":
         """Read what `as_json` wrote."""
         content = json.loads(text)
         columns = [
@@ -214,13 +214,13 @@ def read_cells(
     key: str | None,
     secret: bytes,
     options: Mapping[str, Any],
-) -> tuple[CellTable, RowHashes]:
+) -> tuple[AuditedTable, RowHashes]:
     """Read a table for the first time: each cell is one block."""
     read = _read_rows(data, conditions, protected, key=key, secret=secret, options=options)
     cells = len(read.cells[0].codes)
     values = {name: _block_values(column, read.cell, cells) for name, column in read.protected.items()}
     rows = np.bincount(read.cell, minlength=cells).astype(np.int64)
-    return CellTable(read.cells, np.arange(cells), rows, values), RowHashes(read.hashes, read.cell.astype(np.int32))
+    return AuditedTable(read.cells, np.arange(cells), rows, values), RowHashes(read.hashes, read.cell.astype(np.int32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +230,7 @@ class TableChange:
     `came`, `left` and `stayed` are rows.
     """
 
-    table: CellTable
+    table: AuditedTable
     hashes: RowHashes
     parted: tuple[tuple[int, ...], ...]
     came: int
@@ -239,7 +239,7 @@ class TableChange:
 
 
 def update_cells(
-    before: CellTable, known: RowHashes, data: Any, *, key: str | None, secret: bytes, options: Mapping[str, Any]
+    before: AuditedTable, known: RowHashes, data: Any, *, key: str | None, secret: bytes, options: Mapping[str, Any]
 ) -> TableChange:
     """Read a new version of a table, and find which rows stayed as they were, which left and which came."""
     conditions = [one.name for one in before.columns]
@@ -262,7 +262,7 @@ def update_cells(
         counts = _with_those_that_left(found.count, before.protected[name].count, parts, left_part)
         values[name] = replace(found, count=counts)
     return TableChange(
-        CellTable(read.cells, cell_of, rows, values),
+        AuditedTable(read.cells, cell_of, rows, values),
         RowHashes(read.hashes, block.astype(np.int32)),
         _rounds(parts),
         came=int((origin < 0).sum()),
@@ -272,7 +272,7 @@ def update_cells(
 
 
 def _part_blocks(
-    before: CellTable, known: RowHashes, cell: IntArray, origin: IntArray
+    before: AuditedTable, known: RowHashes, cell: IntArray, origin: IntArray
 ) -> tuple[IntArray, IntArray, list[int]]:
     """Number the blocks after an update: the block of each row, the cell of each block, and the block each part is of.
 
@@ -310,7 +310,7 @@ def _part_blocks(
     return block, np.r_[cell_of, np.array(more, np.int64), new_cells], [one for _, one, _ in depth]
 
 
-def _left_parts(before: CellTable, parts: Sequence[int], cell_of: IntArray) -> dict[int, int]:
+def _left_parts(before: AuditedTable, parts: Sequence[int], cell_of: IntArray) -> dict[int, int]:
     """Say which part of a block that was parted is those that left, by the block; a block itself where all did."""
     whole = {one: one for one in range(before.blocks) if cell_of[one] < 0}
     return whole | {one: place for place, one in enumerate(parts, before.blocks) if cell_of[place] < 0}
