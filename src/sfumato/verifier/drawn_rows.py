@@ -7,13 +7,14 @@ against its size and its means, that no category stands in fewer rows than k wou
 bounds.
 
 When a release is made, the original is at hand as well. Then the evidence itself is checked against it: every row is in
-one group, groups have as many rows and persons and such means as stated, strata are kept, and no category of the
-original that k rows hold is lost.
+one group, groups have as many rows and persons and such means as stated, strata are kept, no category of the original
+that k hold is lost and none that fewer hold is published, atoms are held by k, and where numbers were drawn from
+several groups together k hold one there.
 """
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ DRAWN_MODELS = ("k-anonymity", "identity-k-anonymity")
 GROUPS_FILE = "groups.parquet"
 """Private: the group of each published row, in the order of the file."""
 STATISTICS_FILE = "group_statistics.parquet"
-"""Private: of each group its number, its rows, its persons, and the mean of each column of numbers."""
+"""Private: of each group its number, its rows, its persons, the mean of each column of numbers, and with which groups
+its numbers were drawn where few of it hold one."""
 
 _TOLERANCE, _PRECISION = 1e-6, 1e-12
 """By how much means may differ besides rounding to a grid: relative to the numbers of the group, and of the column."""
@@ -122,11 +124,15 @@ class DrawnStatement:
 
 @dataclass(frozen=True, eq=False)
 class OriginalRows:
-    """The table that rows were drawn from, as Arrow, with the group of each row, and the person where there are any."""
+    """The table that rows were drawn from, as Arrow, with the group of each row, and the person where there are any.
+
+    `climbed` has, by column, the labels that stand for rare values; some value may be spelled like one of them.
+    """
 
     table: Any
     members: Any
     persons: Any = None
+    climbed: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
 
 def verify_drawn_files(path: Path, private: Path, statement: DrawnStatement, null: str) -> Verdict:
@@ -163,7 +169,7 @@ def verify_drawn_tables(
         connection.register("stated", statistics)
         verdict = _check(view, statement)
         rows = _register(connection, "original", original.table, member=original.members, person=original.persons)
-        problems = (*verdict.problems, *_original_problems(view, rows, statement, persons=original.persons is not None))
+        problems = (*verdict.problems, *_original_problems(view, rows, statement, original))
         return Verdict(verdict.rows, verdict.classes, verdict.privacy, problems)
 
 
@@ -280,8 +286,10 @@ def _cell_problems(view: TableView, statement: DrawnStatement) -> list[str]:
 # The evidence beside the original
 
 
-def _original_problems(view: TableView, rows: TableView, statement: DrawnStatement, *, persons: bool) -> list[str]:
-    one, problems = _one_value(view), []
+def _original_problems(
+    view: TableView, rows: TableView, statement: DrawnStatement, original: OriginalRows
+) -> list[str]:
+    one, problems, persons = _one_value(view), [], original.persons is not None
     who = "person" if persons else "rowid"
     cells = ", ".join(
         f"{column.number_sql(rows.column(column.name), atoms=False)} AS n{place}"
@@ -289,8 +297,8 @@ def _original_problems(view: TableView, rows: TableView, statement: DrawnStateme
         else f"{rows.column(column.name)} AS t{place}"
         for place, column in enumerate(statement.columns)
     )
-    person = "person, " if persons else "row_number() OVER () AS rowid, "
-    view.connection.execute(f"CREATE TABLE came AS SELECT member AS g, {person}{cells} FROM original")
+    person = "person" if persons else "row_number() OVER () AS rowid"
+    view.connection.execute(f"CREATE TABLE came AS SELECT member AS g, {person}, {cells} FROM original")
     wrong = one(
         f"SELECT count(*) FROM (SELECT g, count(*) AS n, count(DISTINCT {who}) AS p FROM came GROUP BY g) "
         'FULL JOIN stated ON g = "group" WHERE n IS DISTINCT FROM rows OR p IS DISTINCT FROM persons'
@@ -316,7 +324,17 @@ def _original_problems(view: TableView, rows: TableView, statement: DrawnStateme
             )
             if lost:
                 problems.append(f"column {quote(column.name)} has {lost:,} values in fewer rows than the original")
-        elif column.has_means:
+            rare = one(
+                f"SELECT count(*) FROM (SELECT t{place} AS v, count(DISTINCT {who}) AS p FROM came GROUP BY v) AS o "
+                f"JOIN (SELECT DISTINCT {view.column(column.name)} AS v FROM drawn) AS d "
+                f"ON o.v IS NOT DISTINCT FROM d.v WHERE p < {statement.k}{_except_labels(original, column.name)}"
+            )
+            if rare:
+                problems.append(f"column {quote(column.name)} has {rare:,} values that fewer than {statement.k:,} hold")
+        else:
+            problems += _pool_problems(view, rows, statement, place, who)
+            if not column.has_means:
+                continue
             wrong = one(
                 f"SELECT count(*) FROM (SELECT g, avg(n{place}) AS found, max(abs(n{place})) AS size, "
                 f'count(n{place}) AS h, count(*) AS n FROM came GROUP BY g) JOIN stated ON g = "group" '
@@ -326,4 +344,33 @@ def _original_problems(view: TableView, rows: TableView, statement: DrawnStateme
             )
             if wrong:
                 problems.append(f"in column {quote(column.name)}, {wrong:,} groups do not have the mean of their rows")
+    return problems
+
+
+def _except_labels(original: OriginalRows, column: str) -> str:
+    """Write a condition that leaves out the labels that stand for rare values of a column."""
+    labels = [label for label in original.climbed.get(column, ()) if label is not None]
+    return f" AND o.v NOT IN ({', '.join(map(quote_text, labels))})" if labels else ""
+
+
+def _pool_problems(view: TableView, rows: TableView, statement: DrawnStatement, place: int, who: str) -> list[str]:
+    """Say where a number was drawn from what fewer than k hold: of an atom, or of groups that were taken together."""
+    one, problems, column = _one_value(view), [], statement.columns[place]
+    for atom in column.atoms:
+        held = one(
+            f"SELECT count(DISTINCT {who}) FROM (SELECT *, row_number() OVER () AS rowid FROM {rows.source}) "
+            f"WHERE {column.number_sql(rows.column(column.name))} = {column.number_sql(quote_text(atom))}"
+        )
+        if held < statement.k:
+            problems.append(f"an atom of column {quote(column.name)} is held by fewer than {statement.k:,}")
+    known = {name for (name,) in view.connection.execute("SELECT column_name FROM (DESCRIBE stated)").fetchall()}
+    pool = f"p{place}" if f"p{place}" in known else '"group"'
+    few = one(
+        f'SELECT count(*) FROM (SELECT count(DISTINCT {who}) AS p FROM came JOIN stated ON g = "group" '
+        f"WHERE n{place} IS NOT NULL AND {pool} >= 0 GROUP BY {pool}) WHERE p < {statement.k}"
+    )
+    if few:
+        problems.append(
+            f"numbers of column {quote(column.name)} were drawn {few:,} times from what fewer than {statement.k:,} hold"
+        )
     return problems
