@@ -197,6 +197,18 @@ def test_one_person_in_many_groups_is_one() -> None:
     assert max(drawn) > 1000  # they are drawn like the whole column, of which it is one
 
 
+def test_a_person_with_most_rows_is_warned_of() -> None:
+    """Persons are counted and means are of rows, so that a group may be nearly one person's."""
+    who = ["A"] * 30 + [f"P{row}" for row in range(20)]
+    table = pa.table({"who": who, "x": np.random.default_rng(1).normal(0, 1, 50)})
+    columns = {"who": {"role": "individual"}, "x": {"role": "plain"}}
+    rules = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 4}], "algorithm": {"name": "condensation"}}
+    release = sf.anonymize(table, rules | {"publish": {"form": "synthetic"}})
+    assert any("one person has more than half of the rows" in sentence for sentence in release.warnings)
+    alone = sf.anonymize(table.slice(30), rules | {"publish": {"form": "synthetic"}})
+    assert not any("more than half of the rows" in sentence for sentence in alone.warnings)
+
+
 ODD: dict[str, Any] = {
     "one column": {"x": [1.5, 2.5, 3.5, 9.0, 4.0]},
     "constant": {"x": [3] * 9, "y": ["a"] * 9},
