@@ -422,7 +422,7 @@ def _pool_groups(
 def _amounts_from(groups: IntArray, holders: IntArray, people: Mapping[int, Sequence[int]] | None) -> list[int]:
     """Count who holds a number in each group and those after it: rows, or different people."""
     if people is None:
-        return np.cumsum(holders[groups][::-1])[::-1].tolist()
+        return [int(amount) for amount in np.cumsum(holders[groups][::-1])[::-1]]
     met, amounts = set[int](), list[int]()
     for group in reversed(groups.tolist()):
         met.update(people[group])
