@@ -78,16 +78,16 @@ def check_microaggregation(
             raise PolicyError(fault, key=key)
     if algorithm != MICROAGGREGATION:
         return
-    for key in ("metric", "improve"):
-        if key in options:
-            raise PolicyError("microaggregation goes by distances between rows; leave it out", key=f"algorithm.{key}")
-    if options.get("keep_together") is False:
-        why = "microaggregation keeps a person's equal rows together; leave it out"
-        raise PolicyError(why, key="algorithm.keep_together")
+    if "metric" in options or options.get("improve") is True:
+        key = "metric" if "metric" in options else "improve"
+        raise PolicyError("microaggregation goes by distances between rows; leave it out", key=f"algorithm.{key}")
     strata = options.get("strata")
     names = strata if isinstance(strata, list) else []
     for name in names:
         _check_stratum(str(name), columns)
+        if columns[name].aggregate is not None:
+            why = "is one of strata, whose values are published as they are; leave it out"
+            raise PolicyError(why, key=dotted_key("columns", name, "aggregate"))
     if names and any(getattr(entry, "linked", 1) > 1 for entry in requirements):
         why = "linked_k brings the rows of a person into one class, whatever their strata"
         raise PolicyError(f"{why}; leave out one of the two", key="algorithm.strata")

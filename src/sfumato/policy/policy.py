@@ -286,9 +286,13 @@ class Policy(Shown):
         return "tds" if self.search.name == "auto" and self.linkage and not self.lenient else self.search.name
 
     def aggregate(self, name: str) -> str | None:
-        """What is published of a quasi-identifier for each class, where the algorithm aggregates: mean, …, ancestor."""
-        aggregates = self.recoder == MICROAGGREGATION and not self.publish.split
-        return aggregate_of(self.columns[name]) if aggregates else None
+        """What is published of a quasi-identifier for each class, where the algorithm aggregates: mean, …, ancestor.
+
+        In a stratum, all rows have one value, which is its own ancestor.
+        """
+        if self.recoder != MICROAGGREGATION or self.publish.split:
+            return None
+        return "ancestor" if name in self.search.strata else aggregate_of(self.columns[name])
 
     def aggregate_form(self, name: str) -> str | None:
         """How labels of a quasi-identifier are made, where they do not say what they cover: means, medians or modes.

@@ -15,6 +15,7 @@ from sfumato.labels.label_loss import count_rows_alike, count_rows_between, find
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import percent, plural
 from sfumato.recode import Labels, Recoding
+from sfumato.utility.aggregation_error import AggregationError
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Utility(Shown):
     """The losses of a release, in total and per attribute.
 
     `weighted_ncp` is there where rows have sampling weights: the NCP with each row counting for the people whom it
-    stands for.
+    stands for. `aggregation` is there where columns are published by means, medians and modes of classes.
     """
 
     distortion_ratio: float
@@ -53,12 +54,15 @@ class Utility(Shown):
     suppressed_cells: int
     attributes: dict[str, AttributeLoss]
     weighted_ncp: float | None = None
+    aggregation: AggregationError | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """For ``--json`` and the audit; the weighted loss only where rows have sampling weights."""
+        """For ``--json`` and the audit; the weighted loss, and that of aggregates, only where there are any."""
         content = asdict(self)
         if self.weighted_ncp is None:
             del content["weighted_ncp"]
+        if self.aggregation is None:
+            del content["aggregation"]
         return content
 
     def display(self) -> Display:

@@ -15,6 +15,7 @@ References: Domingo-Ferrer and Mateo-Sanz 2002 (numbers), Torra 2004 (categories
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -33,8 +34,8 @@ from sfumato.recode.local.settle import settle
 from sfumato.recode.local.start import drop_frequent_values
 from sfumato.recode.recoding import Progress
 
-_CATEGORY = 1.0
-"""What two values of a category add to the squared distance where they differ; numbers add 2 on average."""
+_CATEGORY = 2.0
+"""What two values of a category add to the squared distance where they differ; two numbers add as much on average."""
 _MISSING = 8.0
 """What a number and a missing one add: a group of both tells nothing of either."""
 
@@ -61,14 +62,14 @@ def microaggregation(problem: Problem, progress: Progress | None = None, *, clus
         if len(np.unique(persons)) < k:
             return problem.start
         # A line is a bundle, the equal rows of a person; and where rows need not stay together, they do all the same.
-        group = CLUSTERINGS[clustering](_as_points(problem, start.tuples, start.rows), k, persons, progress)
+        group = _cluster(_as_points(problem, start.tuples, start.rows), k, persons, clustering, progress)
         grouped = Partition(start.tuples, start.rows, group, int(group.max()) + 1)
         return Partition.concatenate([grouped, problem.start.suppressed])
     if int(start.rows.sum()) < k:
         return problem.start
     line = np.repeat(np.arange(len(start)), start.rows)
     tuples = start.tuples.take(line)
-    group = CLUSTERINGS[clustering](_as_points(problem, tuples, np.ones_like(line)), k, None, progress)
+    group = _cluster(_as_points(problem, tuples, np.ones_like(line)), k, None, clustering, progress)
     groups = int(group.max()) + 1
     # Lines are in the order of tuples, and so of points: the groups of a point are dealt out to its lines.
     quasi = problem.encoded.tuples.quasi
@@ -81,6 +82,16 @@ def microaggregation(problem: Problem, progress: Progress | None = None, *, clus
     pairs, rows = np.unique(line * groups + dealt, return_counts=True)
     grouped = Partition(start.tuples.take(pairs // groups), rows, pairs % groups, groups)
     return Partition.concatenate([grouped, problem.start.suppressed])
+
+
+def _cluster(
+    points: MixedPoints, k: int, persons: IntArray | None, clustering: str, progress: Progress | None
+) -> IntArray:
+    """Find the group of each point, and say so when it is done."""
+    group = CLUSTERINGS[clustering](points, k, persons, progress)
+    if progress is not None:
+        progress(len(points), len(points))
+    return group
 
 
 def _as_points(problem: Problem, tuples: IntArray, rows: IntArray) -> MixedPoints:
@@ -141,8 +152,8 @@ def aggregate_strata(
     Each stratum has to satisfy the requirement by itself. Where it does not, rows of values that are too frequent are
     dropped, and else the whole stratum, as far as rows may be suppressed; where they may not, it is `Infeasible`.
     """
-    limit, found, failing = problem.requirement.limit, [], []
-    total = 0
+    limit, found, failing = problem.requirement.limit, list[Partition](), list[Problem]()
+    strata = done = 0
     for stratum in _split_strata(problem, names):
         allowed = replace(stratum, requirement=replace(problem.requirement, limit=limit))
         start: Partition | None = stratum.start
@@ -151,18 +162,22 @@ def aggregate_strata(
             if start is None and int(stratum.start.rows.sum()) <= limit:
                 lines = stratum.start
                 start = Partition(lines.tuples, lines.rows, np.full_like(lines.group, SUPPRESSED), 0)
-        total += 1
+        strata += 1
         if start is None:
             failing.append(stratum)
             continue
         limit -= int(start.suppressed.rows.sum())
         posed = replace(stratum, start=start)
-        found.append(
-            start if not start.groups else settle(posed, microaggregation(posed, progress, clustering=clustering))
-        )
+        report = None if progress is None else partial(_report_stratum, progress, done, int(problem.start.rows.sum()))
+        found.append(settle(posed, microaggregation(posed, report, clustering=clustering)) if start.groups else start)
+        done += int(stratum.start.rows.sum())
     if failing:
-        raise _infeasible_strata(failing, total, names)
+        raise _infeasible_strata(failing, strata, names)
     return Partition.concatenate(found)
+
+
+def _report_stratum(progress: Progress, before: int, total: int, done: int, _: int) -> None:
+    progress(before + done, total)
 
 
 def _split_strata(problem: Problem, names: Sequence[str]) -> Iterator[Problem]:

@@ -55,7 +55,9 @@ def pose_problem(encoded: EncodedTable, policy: Policy) -> Problem:
 
     def axis(number: int, attribute: QuasiIdentifier) -> AttributeAxis:
         aggregate = policy.aggregate(attribute.name)
-        if aggregate is not None and aggregate != "ancestor":
+        if aggregate == "ancestor":
+            return TreeAxis(attribute, metric.cells(number))
+        if aggregate is not None:
             return make_aggregate_axis(attribute, aggregate, metric.share(number), metric.cells(number))
         if number in partitions:
             return partitions[number].by_place(metric.share(number))
