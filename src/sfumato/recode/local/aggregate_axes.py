@@ -71,7 +71,9 @@ def read_grid(attribute: QuasiIdentifier) -> GridValues:
     assert isinstance(spec, Intervals | Ranges)  # noqa: S101 - the policy has checked it; this tells the type checker
     texts = attribute.hierarchy.labels[0]
     ratios = read_numbers(texts, column=name, whole=spec.is_whole, form="bins")
-    scale = 1
+    # Prices such as 1.50 lie on a grid of two decimals, and have all of them.
+    decimals = {len(text.partition(".")[2]) for text in texts if text is not None and text.strip("+-.0123456789") == ""}
+    scale = 10 ** max(decimals, default=0)
     while any(scale % ratio[1] for ratio in ratios if ratio):
         scale *= 10  # the least power of ten that all of them divide
     steps = [ratio and ratio[0] * (scale // ratio[1]) for ratio in ratios]
@@ -79,9 +81,7 @@ def read_grid(attribute: QuasiIdentifier) -> GridValues:
     if spec.domain is not None:
         low, high = (policy_number(end, "domain") * scale for end in spec.domain)
         ends = (_as_float(low.numerator, low.denominator), _as_float(high.numerator, high.denominator))
-    # Prices such as 1.50 have all decimals, and so have their means.
-    decimals = {len(text.partition(".")[2]) for text in texts if text is not None and text.strip("+-.0123456789") == ""}
-    padding = decimals.pop() if len(decimals) == 1 and scale > 1 else 0
+    padding = max(decimals) if len(decimals) == 1 else 0
 
     def write(numbers: Sequence[int]) -> list[str]:
         texts = [write_decimal(number, scale) for number in numbers]

@@ -100,7 +100,7 @@ def _as_points(problem: Problem, tuples: IntArray, rows: IntArray) -> MixedPoint
     for axis, codes in zip(problem.axes, problem.encoded.tuples.quasi, strict=True):
         weight, leaf = axis.attribute.weight, codes.take(tuples)
         values = _numbers_of(axis)
-        if not weight:
+        if not weight or not len(leaf) or (leaf == leaf[0]).all():  # it tells no two rows apart
             continue
         if values is None:
             levels = _levels_of(axis)
