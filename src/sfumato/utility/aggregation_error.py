@@ -19,7 +19,7 @@ from sfumato.hierarchy import Dates, Intervals, Ranges
 from sfumato.hierarchy.hierarchy import ROOT, Label
 from sfumato.policy import Policy
 from sfumato.recode import Recoding
-from sfumato.table.number_scale import read_date_values
+from sfumato.table.number_scale import is_text, read_date_values
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,8 @@ def read_label_numbers(attribute: QuasiIdentifier, labels: tuple[Label, ...]) ->
     """
     texts = [None if label == ROOT else label for label in labels]
     if isinstance(attribute.spec, Dates):
-        read = read_date_values(arrow_texts(texts), attribute.spec)
+        kind = attribute.column.values.type
+        read = read_date_values(arrow_texts(texts) if is_text(kind) else arrow_texts(texts).cast(kind), attribute.spec)
         return np.full(len(texts), np.nan) if read is None else read.numbers
     ratios = [None if text is None else read_decimal(text) for text in texts]
     return np.array([np.nan if ratio is None else _quotient(*ratio) for ratio in ratios])

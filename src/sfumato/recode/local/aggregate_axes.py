@@ -1,7 +1,8 @@
 """Axes of microaggregation: a group is published as the mean, the median or the mode of its values.
 
 A hull still says what a group covers, so that groups are priced and merged as with labels: a mean of 30 that stands for
-20 to 40 loses as much as a range from 20 to 40 does. Only the label is another one.
+20 to 40 loses as much as a range from 20 to 40 does. Only the label is another one. A mode that 9 of 10 rows hold loses
+what the tenth does.
 
 Arithmetic is exact. Numbers are whole steps of the grid that the column lies on (whole ages, prices with two decimals,
 days), and means and medians are rounded to that grid, halves to the even step: so they read as values of the column do,
@@ -173,7 +174,7 @@ class GridAxis(AttributeAxis):
     def label_groups(self, hulls: IntArray, members: GroupMembers) -> AxisLabels:
         """Give each group its mean, median or mode."""
         if self.aggregate == "mode":
-            return label_modes(self.attribute, self.losses(hulls), members, self.attribute.hierarchy.height)
+            return label_modes(self.attribute, members, self._losses_apart)
         mixed, empty = hulls[:, 1] == self.null, -hulls[:, 0] == self.null
         steps = self._means(members, len(hulls)) if self.aggregate == "mean" else self._medians(members, len(hulls))
         texts: list[Label] = [None if alone else ROOT for alone in empty.tolist()]
@@ -181,6 +182,10 @@ class GridAxis(AttributeAxis):
         for group, text in zip(known, self.grid.write([steps[group] for group in known]), strict=True):
             texts[group] = text
         return price_labels(texts, self.losses(hulls), members, self.attribute.hierarchy.height)
+
+    def _losses_apart(self, leaf: IntArray, other: IntArray) -> FloatArray:
+        low, high = np.sort([self.place.take(leaf), self.place.take(other)], axis=0)
+        return self.losses(np.column_stack([-low, high]))
 
     def _means(self, members: GroupMembers, groups: int) -> list[int]:
         """Round the mean of each group to the grid; NULL counts as 0."""
@@ -229,34 +234,48 @@ def _shares_of_domain(steps: Sequence[int], domain: tuple[float, float]) -> Floa
 
 
 class SetModeAxis(SetAxis):
-    """A column without levels that is published by the most frequent value of a group; it loses what a set would."""
+    """A column without levels that is published by the most frequent value of a group: others than that are lost."""
 
     def label_groups(self, hulls: IntArray, members: GroupMembers) -> AxisLabels:
         """Give each group its mode."""
-        return label_modes(self.attribute, self.widths(hulls), members, self.attribute.hierarchy.height)
+        del hulls
+        return label_modes(self.attribute, members, lambda leaf, other: (leaf != other).astype(np.float64))
 
 
 class TreeModeAxis(TreeAxis):
-    """A column with levels that is published by the most frequent value of a group; it loses what an ancestor would."""
+    """A column with levels that is published by the most frequent value of a group.
+
+    Another value loses what the lowest label that covers it and the mode loses.
+    """
 
     def label_groups(self, hulls: IntArray, members: GroupMembers) -> AxisLabels:
         """Give each group its mode."""
-        return label_modes(self.attribute, self.widths(hulls), members, self.hierarchy.height)
+        del hulls
+        return label_modes(self.attribute, members, self._losses_apart)
+
+    def _losses_apart(self, leaf: IntArray, other: IntArray) -> FloatArray:
+        low, high = np.sort([self.place.take(leaf), self.place.take(other)], axis=0)
+        return np.where(low == high, 0.0, self.widths(np.column_stack([-low, high])))
 
 
-def label_modes(attribute: QuasiIdentifier, losses: FloatArray, members: GroupMembers, height: int) -> AxisLabels:
+def label_modes(
+    attribute: QuasiIdentifier, members: GroupMembers, losses_apart: Callable[[IntArray, IntArray], FloatArray]
+) -> AxisLabels:
     """Label each group by its most frequent value, NULL being one; of several, by that of most rows in the table.
 
     So a value that hardly anybody has is told only of groups in which no other is as frequent. Where the table has as
-    many rows of both, it is the first in the order of texts. losses: float[g].
+    many rows of both, it is the first in the order of texts. What a group loses is the average over its rows of
+    `losses_apart`, the loss of a value (int[n]) that is told as another one (int[n]).
 
     >>> from sfumato.encode import CodedColumn
     >>> from sfumato.hierarchy import Suppress
     >>> texts = ("Bern", "Thun")
     >>> column = CodedColumn("town", np.array([0, 1, 1]), texts, None)
     >>> attribute = QuasiIdentifier(column, Suppress().bind(texts, column="town"), 1.0, Suppress())
-    >>> label_modes(attribute, np.ones(1), GroupMembers(np.array([0, 1]), np.ones(2, int), np.zeros(2, int)), 1).texts
-    ('Thun',)
+    >>> members = GroupMembers(np.array([0, 1]), np.array([1, 1]), np.array([0, 0]))
+    >>> labels = label_modes(attribute, members, lambda leaf, other: (leaf != other) * 1.0)
+    >>> labels.texts, labels.loss.tolist()
+    (('Thun',), [0.5])
     """
     width = attribute.column.width
     pairs, rows = members.group * width + members.leaf, members.rows
@@ -267,7 +286,9 @@ def label_modes(attribute: QuasiIdentifier, losses: FloatArray, members: GroupMe
     best = np.lexsort([leaf, -attribute.frequencies.take(leaf), -count, group])
     modes = leaf[best[run_starts(group[best])]]
     texts = [attribute.column.texts[mode] for mode in modes.tolist()]
-    return price_labels(texts, losses, members, height)
+    lost = losses_apart(members.leaf, modes.take(members.group)) * rows
+    losses = np.bincount(members.group, lost, len(modes)) / np.bincount(members.group, rows, len(modes))
+    return price_labels(texts, losses, members, attribute.hierarchy.height)
 
 
 def price_labels(texts: Sequence[Label], losses: FloatArray, members: GroupMembers, height: int) -> AxisLabels:
