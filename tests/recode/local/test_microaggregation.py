@@ -150,6 +150,7 @@ word = st.one_of(st.none(), st.sampled_from(["a", "b", "", "*", "ü", "=1"]))
 day = st.one_of(st.none(), st.dates(date(1, 1, 1), date(9999, 12, 31)))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_any_table(data: st.DataObject) -> None:
