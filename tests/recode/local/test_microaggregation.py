@@ -20,7 +20,7 @@ import sfumato as sf
 from sfumato.cluster.mdav import mdav
 from sfumato.cluster.mixed_points import MixedPoints
 from sfumato.encode import encode
-from sfumato.errors import DataError, Infeasible, PolicyError
+from sfumato.errors import DataError, Infeasible, InputError, PolicyError
 from sfumato.policy import Policy, load
 from sfumato.policy.options import CLUSTERINGS
 from sfumato.recode.local.aggregate_axes import GridAxis, label_modes
@@ -568,3 +568,18 @@ def test_label_modes_counts_rows() -> None:
     labels = label_modes(attribute, members, lambda leaf, other: (leaf != other).astype(np.float64))
     assert [labels.texts[code] for code in labels.codes.tolist()] == ["a", "b"]
     assert labels.loss.tolist() == [0.25, 0.5]
+
+
+def test_records_are_not_matched_by_aggregates(tmp_path: Path) -> None:
+    """A mean fits no value for certain: it ties no records of two releases, and where it would, that is refused."""
+    draw = Random(2)
+    ages = [draw.randint(20, 60) for _ in range(60)]
+    table = pa.table({"age": ages, "sex": [draw.choice("fm") for _ in ages], "illness": ["flu", "cold"] * 30})
+    bins = {"role": "quasi", "hierarchy": {"intervals": [5, 10, 20]}}
+    entries = {"age": bins, "sex": {"role": "quasi", "hierarchy": "suppress"}, "illness": "sensitive"}
+    earlier = Path(sf.anonymize(table, rules(entries, 5)).save(tmp_path / "earlier")) / "public" / "table.csv"
+    rule = {"model": "xy-anonymity", "x": ["sex"], "y": ["$row"], "k": 2}
+    previous = {"previous": [{"name": "earlier", "table": str(earlier)}]}
+    document = rules(entries, 5, rule) | {"algorithm": {"name": "tds"}} | previous
+    with pytest.raises(InputError, match="'earlier' has means, medians or modes of classes in 'age', 'sex'"):
+        sf.anonymize(table, document)

@@ -204,4 +204,4 @@ def _infeasible_strata(failing: Sequence[Problem], total: int, names: Sequence[s
                     nearest.setdefault(key, float(value))
     strata = f"{len(failing):,} of {total:,} strata of {', '.join(names)}"
     why = f"the requirements cannot be met in {strata}, in the first of which {'; '.join(reasons.values())}"
-    return Infeasible(f"{why}; or leave a column out of strata", nearest=nearest)
+    return Infeasible(f"{why}; ask for less, or leave a column out of strata", nearest=nearest)
