@@ -129,8 +129,8 @@ def link_releases(encoded: EncodedTable, policy: Policy) -> LinkedReleases:
     ]
     matched = [name for name in published if name not in levelless]
     join_columns = tuple(tuple(name for name in matched if name in release.columns) for release in earlier)
-    for previous, columns in zip(policy.previous, join_columns, strict=True):
-        _refuse_aggregates(previous, columns)
+    for previous, shared in zip(policy.previous, join_columns, strict=True):
+        _refuse_aggregates(previous, shared)
     unmatched = tuple(name for name in levelless if any(name in release.columns for release in earlier))
     rules = tuple(rule for previous in policy.previous for rule in previous.inconsistent)
     # The columns of the current table that matching, the requirements and the rules need.
