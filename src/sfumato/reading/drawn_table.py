@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.condense.half_draw import HalfDraw, draw_from_half
 from sfumato.condense.mixed_columns import MixedTable, mix_columns
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.core.arrow import arrow_numbers, arrow_texts
-from sfumato.errors import InputError, listing
+from sfumato.errors import DataError, InputError, listing, quote
 from sfumato.hierarchy import Dates
 from sfumato.masking import mask_table
 from sfumato.policy import Column, Policy
 from sfumato.publish.drawn_publication import drawn_k
 from sfumato.split.two_tables import NAME_THE_ORIGINAL, read_published_columns
 from sfumato.table import Table, read_original
-from sfumato.table.number_scale import read_date_values, read_number_values
+from sfumato.table.number_scale import is_text, read_date_values, read_number_values
 
 _KINDS = ("number", "date", "category")
 
@@ -35,10 +36,23 @@ def published_kinds(manifest: Mapping[str, Any]) -> dict[str, str]:
     return kinds
 
 
-def read_drawn_cells(public: Path, manifest: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Read columns of the published table as text, each an Arrow array."""
-    read = read_published_columns(public / manifest["table"], manifest, list(names))
-    return {name: arrow_texts(list(one.texts)).take(arrow_numbers(one.codes)) for name, one in read.items()}
+def read_drawn_cells(public: Path, manifest: Mapping[str, Any], original: Table) -> dict[str, Any]:
+    """Read the published columns, each an Arrow array: as text, and dates as the original has them."""
+    kinds = published_kinds(manifest)
+    read = read_published_columns(public / manifest["table"], manifest, list(kinds))
+    cells = {name: arrow_texts(list(one.texts)).take(arrow_numbers(one.codes)) for name, one in read.items()}
+    for name, kind in kinds.items():
+        came = original.arrow.column(name).type
+        if kind == "date" and pa.types.is_temporal(came):
+            try:
+                cells[name] = cells[name].cast(came)
+            except pa.ArrowInvalid:
+                raise _no_longer(name, kind) from None
+    return cells
+
+
+def _no_longer(name: str, kind: str) -> DataError:
+    return DataError(f"column {quote(name)} of the release does not hold {kind}s; it was changed after publication")
 
 
 def read_same_columns(data: Any, policy: Policy, names: Sequence[str]) -> Table:
@@ -67,13 +81,25 @@ def read_cell_numbers(name: str, values: Any, kind: str, rules: Column | None = 
     """
     coded = as_dictionary(values)
     spec = None if rules is None else rules.hierarchy
-    read = (
-        read_date_values(coded.dictionary, spec if isinstance(spec, Dates) else None, column=name)
-        if kind == "date"
-        else read_number_values(coded.dictionary, column=name)
-    )
-    numbers = np.zeros(0) if read is None else read.numbers
+    if kind == "date":
+        texts = _as_moments(coded.dictionary)
+        read = read_date_values(texts, spec if isinstance(spec, Dates) else None, column=name)
+    else:
+        read = read_number_values(coded.dictionary, column=name)
+    if read is None and coded.dictionary.null_count < len(coded.dictionary):
+        raise _no_longer(name, kind)
+    numbers = np.full(len(coded.dictionary), np.nan) if read is None else read.numbers
     return np.append(numbers, np.nan)[dictionary_places(coded)]
+
+
+def _as_moments(texts: Any) -> Any:
+    """Moments of texts with a time of day, as a CSV file has moments of a frame; all else as it is."""
+    if not is_text(texts.type) or not pc.any(pc.match_substring(texts, ":")).as_py():
+        return texts
+    try:
+        return texts.cast(pa.timestamp("us"))
+    except pa.ArrowInvalid:
+        return texts
 
 
 def as_dictionary(values: Any) -> Any:

@@ -106,7 +106,7 @@ def measure_drawn_risk(
         control = read_same_columns(asked.hold_out, policy, list(kinds))
         parts = [
             {name: table.arrow.column(name) for name in kinds},
-            read_drawn_cells(public, manifest, list(kinds)),
+            read_drawn_cells(public, manifest, table),
             {name: control.arrow.column(name) for name in kinds},
         ]
     elif half is None:

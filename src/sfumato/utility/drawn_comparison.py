@@ -21,7 +21,8 @@ def compare_drawn_rows(public: Path, manifest: Mapping[str, Any], original: Any,
     from half of the original (see `half_draw`).
     """
     kinds = published_kinds(manifest)
-    table, published = read_same_columns(original, policy, list(kinds)), read_drawn_cells(public, manifest, list(kinds))
+    table = read_same_columns(original, policy, list(kinds))
+    published = read_drawn_cells(public, manifest, table)
     rows, multiple = len(next(iter(published.values()))), manifest.get("multiple", 1)
     if rows != table.rows * multiple:
         raise DataError(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.condense.half_draw import HalfDraw, coordinates
-from sfumato.condense.mixed_columns import MixedColumn, MixedTable
+from sfumato.condense.mixed_columns import NUMBER, MixedColumn, MixedTable
 from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.policy import Role
 
@@ -86,12 +86,20 @@ def learn_classes(table: MixedTable, half: HalfDraw | None) -> LearnedClasses:
 
 
 def class_columns(columns: Sequence[MixedColumn]) -> list[str]:
-    """Choose the columns whose classes are learned: sensitive ones of two to fifty categories, three at most."""
+    """Choose the columns whose classes are learned: sensitive ones of two to fifty classes, three at most.
+
+    Numbers are classes where each stands in many rows, such as 0 and 1.
+    """
     return [
-        column.name
-        for column in columns
-        if column.role is Role.SENSITIVE and column.numbers is None and 2 <= column.width <= _MOST_CLASSES
+        column.name for column in columns if column.role is Role.SENSITIVE and 2 <= _classes(column) <= _MOST_CLASSES
     ][:_MOST_COLUMNS]
+
+
+def _classes(column: MixedColumn) -> int:
+    """How many classes a column has: its categories, or its atoms where every row holds one; else none."""
+    if column.numbers is None:
+        return column.width
+    return 0 if (column.codes == NUMBER).any() else column.width - 1
 
 
 def _learn_each(half: HalfDraw) -> Iterator[tuple[str, LearnedClass]]:
