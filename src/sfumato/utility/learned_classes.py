@@ -107,13 +107,17 @@ def _learn_each(half: HalfDraw) -> Iterator[tuple[str, LearnedClass]]:
         (known, classes), (points, drawn), (others, truth) = (_task(part, name) for part in half.parts)
         if min(len(np.unique(classes)), len(np.unique(drawn))) < 2 or not len(truth):
             continue
-        scores = [
-            score
-            for learn in (_score_tree, _score_neighbours)
-            for score in (learn(known, classes, others, truth), learn(points, drawn, others, truth))
-        ]
-        majority = float((truth == np.bincount(classes).argmax()).mean())
-        yield name, LearnedClass(majority, *scores, len(truth))
+        yield (
+            name,
+            LearnedClass(
+                majority=float((truth == np.bincount(classes).argmax()).mean()),
+                tree_original=_score_tree(known, classes, others, truth),
+                tree_drawn=_score_tree(points, drawn, others, truth),
+                neighbours_original=_score_neighbours(known, classes, others, truth),
+                neighbours_drawn=_score_neighbours(points, drawn, others, truth),
+                rows=len(truth),
+            ),
+        )
 
 
 def _task(table: MixedTable, name: str) -> tuple[FloatArray, IntArray]:
