@@ -30,7 +30,7 @@ def judge(folder: Path) -> dict[str, Any]:
 
 
 def _attacks(frames: list[Any], request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    from anonymeter.evaluators import (  # noqa: PLC0415 - where it is installed
+    from anonymeter.evaluators import (  # type: ignore[import-not-found] # noqa: PLC0415 - where it is installed
         InferenceEvaluator,
         LinkabilityEvaluator,
         SinglingOutEvaluator,
@@ -88,7 +88,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     try:
-        import anonymeter.evaluators  # type: ignore[import-not-found] # noqa: F401, PLC0415 - is it here?
+        import anonymeter.evaluators  # noqa: F401, PLC0415 - is it here?
     except ImportError as error:
         answer: dict[str, Any] = {"missing": str(error)}
     else:
