@@ -14,6 +14,7 @@ import logging
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +88,8 @@ def main() -> None:
     """Judge the folder that is named, or say that there is no anonymeter here."""
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
-    try:
-        import anonymeter.evaluators  # noqa: F401, PLC0415 - is it here?
-    except ImportError as error:
-        answer: dict[str, Any] = {"missing": str(error)}
-    else:
-        answer = judge(Path(sys.argv[1]))
+    missing = find_spec("anonymeter") is None
+    answer: dict[str, Any] = {"missing": "anonymeter"} if missing else judge(Path(sys.argv[1]))
     sys.stdout.write(json.dumps(answer) + "\n")
 
 
