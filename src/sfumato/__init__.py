@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sfumato.api.column_rules import identifier, individual, plain, quasi, sensitive, weight
     from sfumato.api.commands import compare, propose, query, risk, utility
     from sfumato.api.trees import Tree
+    from sfumato.condense.condensation_stream import CondensationStream
     from sfumato.errors import (
         DataError,
         HierarchyError,
@@ -82,6 +83,7 @@ _HOMES = {
     "api.column_rules": ("identifier", "individual", "plain", "quasi", "sensitive", "weight"),
     "api.commands": ("propose", "query"),
     "api.trees": ("Tree",),
+    "condense.condensation_stream": ("CondensationStream",),
     "extend": ("apply",),
     "queries": ("Answers",),
     "release": ("Release", "anonymize"),
@@ -96,6 +98,7 @@ __all__ = [
     "AlphaDeassociation",
     "AlphaKAnonymity",
     "Answers",
+    "CondensationStream",
     "DataError",
     "DistinctLDiversity",
     "EntropyLDiversity",

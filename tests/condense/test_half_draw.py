@@ -170,6 +170,21 @@ def test_commands(tmp_path: Path, runs: Runs) -> None:
     assert "cannot be run" in nowhere.err
 
 
+def test_compare_refuses_drawn_rows() -> None:
+    """A comparison is of generalized releases, and says so."""
+    with pytest.raises(InputError, match="compare holds generalized releases"):
+        sf.compare(_frame(), _policy())
+
+
+def test_infinite_numbers_name_their_column() -> None:
+    """The sentence names the column, and tiny numbers keep their digits."""
+    with pytest.raises(DataError, match="column 'age' holds infinite numbers"):
+        sf.anonymize(_frame().assign(age=np.inf), _policy())
+    tiny = _frame().assign(weight=np.random.default_rng(1).normal(size=400) * 1e-300)
+    drawn: Any = sf.anonymize(tiny, _policy())
+    assert drawn.utility.columns["weight"].distance < 0.1
+
+
 def test_another_original_is_refused(tmp_path: Path) -> None:
     """A table with other rows or columns is not what the release was made from."""
     folder = sf.anonymize(_frame(), _policy()).save(tmp_path / "release")
