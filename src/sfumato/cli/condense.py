@@ -56,6 +56,7 @@ def condense(
 ) -> None:
     """Condense a stream into groups of k to 2k - 1 rows, of which statistics alone are kept; draw rows from them."""
     from sfumato.condense.condensation_stream import CondensationStream, figures_of, read_state
+    from sfumato.page.wording import plural
     from sfumato.publish.drawn_rows_file import check_rows_target
 
     if state is None:
@@ -85,8 +86,9 @@ def condense(
                 acknowledge=_acknowledge if acknowledge else None,
             )
         figures = opened.figures()
+        came = plural(figures.held, "row")
         if figures.held and out is not None:
-            held = f"{figures.held:,} rows came, and the first group has k = {opened.k:,}"
+            held = f"{came} came, and the first group has k = {opened.k:,}"
             raise Infeasible(f"{held}: nothing is kept, and nothing can be drawn; send more rows at once, or lower k")
         drawn = None if out is None else _draw(*read_state(state), out, multiple, noise)
         _show(figures, state, drawn, out, opened.streams, as_json=as_json)
@@ -94,7 +96,7 @@ def condense(
             from sfumato.cli.printing import warn
 
             warn(
-                f"{figures.held:,} rows came, and the first group has k = {opened.k:,}: they were held in memory, and "
+                f"{came} came, and the first group has k = {opened.k:,}: they were held in memory, and "
                 "nothing is kept of them; send them again together with more"
             )
 

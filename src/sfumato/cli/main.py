@@ -44,6 +44,7 @@ COMMANDS = (
     "ledger",
     "collect",
     "condense",
+    "audit",
     "schema",
 )
 """The commands in the order of the help text: each is a module of this package, with a function or an `app`."""
