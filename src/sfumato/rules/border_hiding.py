@@ -3,7 +3,8 @@
 Taking an item out of a basket lowers the support of every protected set that is in the basket and has the item. Of all
 (basket, item) that lower a sensitive rule, the one is taken whose worst-off set has the most support to spare: the
 maximum of the minima. Only sets of the border need to be looked at, since the support of a set is at most that of those
-it contains. Where a set of the border is lost all the same, the sets below it come into the border.
+it contains. Where a set of the border is lost all the same, the sets below it come into the border. In the end, what
+hiding a later rule has made needless is put back.
 """
 
 from collections.abc import Iterable
@@ -12,7 +13,7 @@ import numpy as np
 
 from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.rules.baskets import Words
-from sfumato.rules.hiding_problem import ChangingBaskets, CodedRule, HidingProblem, found_rules
+from sfumato.rules.hiding_problem import ChangingBaskets, CodedRule, HidingProblem, found_rules, take_back
 
 _UNTOUCHED = np.iinfo(np.int64).max
 
@@ -23,7 +24,7 @@ def border_hiding(problem: HidingProblem) -> ChangingBaskets:
     while found := found_rules(problem, border.left):
         for rule in found:
             _hide_rule(problem, border, rule)
-    return border.left
+    return take_back(problem, border.left)
 
 
 class _RevisedBorder:

@@ -242,3 +242,35 @@ def found_rules(problem: HidingProblem, left: ChangingBaskets) -> list[CodedRule
         if whole > problem.most(rule, base):
             found.append(rule)
     return sorted(found, key=lambda rule: (-len(rule.items), -left.support(rule.items), rule.items, rule.antecedent))
+
+
+def take_back(problem: HidingProblem, left: ChangingBaskets) -> ChangingBaskets:
+    """Put every removed item back without which all rules stay hidden, one after the other; no set is lost by that."""
+    baskets, rules = problem.baskets, problem.pressing
+    whole = [left.support(rule.items) for rule in rules]
+    base = [left.support(rule.antecedent) if rule.antecedent else 0 for rule in rules]
+    kept = left.removed.copy()
+    held = {
+        basket: set(codes[~left.removed[start:stop]].tolist())
+        for basket in np.unique(baskets.rows[left.removed]).tolist()
+        for start, stop in [baskets.offsets[basket : basket + 2]]
+        for codes in [baskets.codes[start:stop]]
+    }
+    for place in np.flatnonzero(left.removed).tolist():
+        item, items = int(baskets.codes[place]), held[int(baskets.rows[place])]
+        items.add(item)
+        more = [int(item in rule.items and items.issuperset(rule.items)) for rule in rules]
+        wider = [int(item in rule.antecedent and items.issuperset(rule.antecedent)) for rule in rules]
+        if all(
+            not (up or out) or whole[i] + up <= problem.most(rule, base[i] + out)
+            for i, (rule, up, out) in enumerate(zip(rules, more, wider, strict=True))
+        ):
+            whole = [count + up for count, up in zip(whole, more, strict=True)]
+            base = [count + out for count, out in zip(base, wider, strict=True)]
+            kept[place] = False
+        else:
+            items.discard(item)
+    again = ChangingBaskets(baskets)
+    again.removed = kept
+    again.lengths -= np.bincount(baskets.rows[kept], minlength=len(baskets))
+    return again
