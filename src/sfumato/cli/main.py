@@ -43,6 +43,7 @@ COMMANDS = (
     "attack",
     "ledger",
     "collect",
+    "rules",
     "schema",
 )
 """The commands in the order of the help text: each is a module of this package, with a function or an `app`."""

@@ -1,8 +1,8 @@
 """Baskets as the Quest generator of IBM Almaden draws them (Agrawal and Srikant 1994, section 4.1).
 
 A pool of patterns stands for what people buy together. Each basket is filled with patterns until it has its size, and
-each pattern is corrupted a little before it goes in, since nobody buys all of what goes together. The usual name of such
-a file has its figures in it: T10.I4.D100K is 100,000 baskets of ten items on average, from patterns of four.
+each pattern is corrupted a little before it goes in, since nobody buys all of what goes together. The usual name of
+such a file has its figures in it: T10.I4.D100K is 100,000 baskets of ten items on average, from patterns of four.
 """
 
 import numpy as np

@@ -62,7 +62,7 @@ class RuleTable:
 
     size, place:   the itemset of size `size` at `place` in its table has all items of the rule
     mask:          bit b is set where the set's item b belongs to the antecedent
-    whole, antecedent, consequent:  supports;  names: uint64[n, 2], the keys of all items and of the antecedent
+    whole, antecedent, consequent:  supports;  names: uint64[n], by which rules of two tables are compared
     """
 
     size: IntArray
@@ -87,8 +87,8 @@ def derive_rules(itemsets: ItemsetTable, thresholds: MiningThresholds, salt: int
     """
     if len(itemsets.members) > _LARGEST_SET:
         raise InputError(
-            f"a set of {len(itemsets.members)} items is that frequent, and makes more rules than anybody reads; ask for "
-            "a higher min-support, or for smaller sets with --max-size"
+            f"a set of {len(itemsets.members)} items is that frequent, and makes more rules than anybody reads; ask "
+            "for a higher min-support, or for smaller sets with --max-size"
         )
     keys = itemset_keys(itemsets, salt)
     every = np.concatenate([np.zeros(0, dtype=np.uint64), *keys])
@@ -123,7 +123,7 @@ def derive_rules(itemsets: ItemsetTable, thresholds: MiningThresholds, salt: int
                     base[place, base.shape[1] - 1 - mask],  # what is left over is the mask's complement
                 )
             )
-            names.append(np.stack([sums[place, -1], sums[place, mask + 1]], axis=1))
+            names.append(rule_keys(sums[place, -1], sums[place, mask + 1]))
             found += len(place)
             if found > MOST_RULES:
                 raise InputError(
@@ -131,8 +131,8 @@ def derive_rules(itemsets: ItemsetTable, thresholds: MiningThresholds, salt: int
                     "min-confidence, or for smaller sets with --max-size"
                 )
     empty = (np.zeros(0, dtype=np.int64),) * 6
-    columns = [np.concatenate(column) for column in zip(empty, *parts, strict=True)]
-    return RuleTable(*columns, np.concatenate([np.zeros((0, 2), dtype=np.uint64), *names]))
+    size, place, mask, both, base, other = (np.concatenate(column) for column in zip(empty, *parts, strict=True))
+    return RuleTable(size, place, mask, both, base, other, np.concatenate([np.zeros(0, dtype=np.uint64), *names]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,6 +269,11 @@ def item_keys(items: NDArray[Any], salt: int = 0) -> Keys:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(mixed ^ (mixed >> np.uint64(31)), dtype=np.uint64)
+
+
+def rule_keys(whole: Keys, antecedent: Keys) -> Keys:
+    """Give each rule a number, from those of all its items and of its antecedent."""
+    return item_keys(whole) + antecedent
 
 
 def itemset_keys(itemsets: ItemsetTable, salt: int = 0) -> list[Keys]:

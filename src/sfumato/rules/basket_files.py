@@ -11,6 +11,7 @@ transactions of a long table get new numbers, since theirs may lead to a custome
 
 import csv
 import io
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -56,7 +57,9 @@ class BasketTable:
         return self.form == "wide"
 
 
-def read_baskets(source: Any, *, long: Sequence[str] | str | None = None, options: Mapping[str, Any] | None = None) -> BasketTable:
+def read_baskets(
+    source: Any, *, long: Sequence[str] | str | None = None, options: Mapping[str, Any] | None = None
+) -> BasketTable:
     """Read baskets from a file, a frame, or lists of items.
 
     `long` names the columns of transactions and of items, of a file or a frame that has a row for each item. `options`
@@ -108,7 +111,9 @@ def _read_lines(path: Path) -> Baskets:
         try:
             content = file.read()
         except OSError as error:
-            raise UnreadableFile(path.name, "failed", f"cannot be read: {error.strerror}", "name another file") from None
+            raise UnreadableFile(
+                path.name, "failed", f"cannot be read: {error.strerror}", "name another file"
+            ) from None
     if not content:
         raise DataError(f"{path.name} is empty; a file of baskets has a line for each")
     if b"\0" in content:
@@ -217,6 +222,11 @@ def basket_writer(source: BasketTable, path: Path) -> Callable[[Path, BoolArray,
 
 
 def _write_lines(source: BasketTable, path: Path, removed: BoolArray, dropped: BoolArray) -> None:
+    odd = next((item for item in source.baskets.items if not item or any(sign in item for sign in " \t\n\r\0")), None)
+    if odd is not None:
+        raise OutputError(
+            f"the item {quote(odd)} has a blank or a line end in it, which parts items in a file of lines"
+        )
     left, _ = source.baskets.without(removed, dropped)
     _write_text(path, "".join(f"{' '.join(basket)}\n" for basket in left))
 
@@ -234,25 +244,31 @@ def _write_long(source: BasketTable, path: Path, removed: BoolArray, dropped: Bo
     _write_text(path, text.getvalue())
 
 
-def _write_wide(source: BasketTable, path: Path, removed: BoolArray, dropped: BoolArray, suffix: str) -> None:
-    """Write the table with NULL in place of removed cells, the rows in the order of what is left of them."""
+def changed_table(source: BasketTable, removed: BoolArray, dropped: BoolArray) -> Any:
+    """Give the wide table with NULL in place of removed cells, the rows in the order of what is left of them."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - it takes a while
+
     baskets, columns = source.baskets, []
     _, order = baskets.without(removed, dropped)
-    home = np.asarray(source.column_of, dtype=np.int64)[baskets.codes[removed]] if removed.any() else np.zeros(0)
-    where = baskets.rows[removed]
+    home, where = np.asarray(source.column_of, dtype=np.int64)[baskets.codes[removed]], baskets.rows[removed]
     for place, name in enumerate(source.columns):
         gone = np.zeros(len(baskets), dtype=bool)
         gone[where[home == place]] = True
         cells = source.table[name].combine_chunks()
         if gone.any():
-            cells = pa.compute.if_else(arrow_flags(gone), pa.scalar(None, cells.type), cells)
+            cells = pc.if_else(arrow_flags(gone), pa.scalar(None, cells.type), cells)
         columns.append(cells.take(pa.array(order)))
+    return pa.table(columns, names=list(source.columns))
+
+
+def _write_wide(source: BasketTable, path: Path, removed: BoolArray, dropped: BoolArray, suffix: str) -> None:
+    table = changed_table(source, removed, dropped)
     if suffix == ".parquet":
         import pyarrow.parquet as pq  # noqa: PLC0415 - only where Parquet is written
 
-        pq.write_table(pa.table(columns, names=list(source.columns)), path)
+        pq.write_table(table, path)
         return
-    texts = [_csv_cells(cells) for cells in columns]
+    texts = [_csv_cells(cells) for cells in table.columns]
     header = ",".join(_csv_cell(name) for name in source.columns)
     lines = "".join(f"{','.join(row)}\n" for row in zip(*texts, strict=True))
     _write_text(path, f"{header}\n{lines}")
@@ -272,6 +288,15 @@ def _csv_cell(text: str) -> str:
     if not guarded or any(sign in guarded for sign in ',"\r\n') or guarded != guarded.strip():
         return '"' + guarded.replace('"', '""') + '"'
     return guarded
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write what was mined; the file is readable by its owner alone, since it tells of baskets that are not shared."""
+    with (
+        appearing(path) as stage,
+        os.fdopen(os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file,
+    ):
+        json.dump(content, file, allow_nan=False, ensure_ascii=False)
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -5,10 +5,10 @@ numbered in the order of their names, each basket is sorted and has an item once
 in a dictionary. Whatever is worked out from baskets is so a function of the baskets alone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,10 +84,11 @@ class Baskets:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __iter__(self) -> "Iterable[tuple[str, ...]]":  # type: ignore[override]
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
         """Go through the baskets, each as the names of its items."""
-        for codes in np.split(self.codes, self.offsets[1:-1]) if len(self) else ():
-            yield tuple(self.items[code] for code in codes.tolist())
+        names = [self.items[code] for code in self.codes.tolist()]
+        for start, stop in pairwise(self.offsets.tolist()):
+            yield tuple(names[start:stop])
 
     @cached_property
     def lengths(self) -> IntArray:

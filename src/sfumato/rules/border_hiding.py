@@ -15,7 +15,7 @@ from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.rules.baskets import Words
 from sfumato.rules.hiding_problem import ChangingBaskets, CodedRule, HidingProblem, found_rules, take_back
 
-_UNTOUCHED = np.iinfo(np.int64).max
+_UNTOUCHED = np.int32(2**31 - 1)
 
 
 def border_hiding(problem: HidingProblem) -> ChangingBaskets:
@@ -70,7 +70,7 @@ class _RevisedBorder:
         """Tell which of the affected baskets at these places hold all the items now."""
         words = np.bitwise_and.reduce((self.maps if maps is None else maps)[self.problem.map_rows(items)], axis=0)
         bits = (words[places >> 6] >> (places & 63).astype(np.uint64)) & np.uint64(1)
-        return bits.astype(bool)
+        return np.asarray(bits.astype(bool))
 
     def remove(self, item: int, places: IntArray) -> None:
         """Take an item out of affected baskets."""
@@ -130,22 +130,16 @@ def _hide_rule(problem: HidingProblem, border: _RevisedBorder, rule: CodedRule) 
         members = [places[class_of.ravel() == number] for number in range(len(first))]
         contains = np.array([[item in border.sets[number] for number in numbers] for item in allowed], dtype=bool)
         helpful = np.array([[item in other.items for other in others] for item in allowed], dtype=bool)
-        _spend(
-            border,
-            np.asarray(allowed),
-            np.asarray(numbers, dtype=np.int64),
-            (holds[:, first], contains.reshape(len(allowed), -1)),
-            np.stack([(helps[:, first] & line[:, None]).sum(axis=0) for line in helpful.reshape(len(allowed), -1)]),
-            members,
-            excess,
-        )
+        hit = contains.reshape(len(allowed), -1, 1) & holds[None, :, first]
+        helped = (helpful.reshape(len(allowed), -1, 1) & helps[None, :, first]).sum(axis=1)
+        _spend(border, np.asarray(allowed), np.asarray(numbers, dtype=np.int64), hit, helped, members, excess)
 
 
-def _spend(
+def _spend(  # noqa: PLR0913, PLR0917 - arrays over items, sets and classes, which the caller has just made
     border: _RevisedBorder,
     allowed: IntArray,
     numbers: IntArray,
-    harms: tuple[BoolArray, BoolArray],
+    hit: BoolArray,
     helped: IntArray,
     members: list[IntArray],
     excess: int,
@@ -153,16 +147,14 @@ def _spend(
     """Take items out of the baskets of classes, best first, until `excess` are done or the border is revised.
 
     allowed:  int64[v], items;  numbers: int64[b], border sets;  members: the baskets of each of c classes
-    harms:    bool[b, c], whether a class holds a set, and bool[v, b], whether a set has an item
+    hit:      bool[v, b, c], whether taking the item out of a basket of the class harms the set
     helped:   int64[v, c], how many other rules are lowered, too
     """
-    holds, contains = harms
     left_over = np.array([len(places) for places in members])
-    hit = contains[:, :, None] & holds[None]  # bool[v, b, c]
     while excess > 0:
-        spare = border.spare[numbers]
-        lowest = np.where(hit, spare[None, :, None], _UNTOUCHED).min(axis=1, initial=_UNTOUCHED)  # [v, c]
-        lost = (hit & (spare == 0)[None, :, None]).sum(axis=1)
+        spare = border.spare[numbers].astype(np.int32)
+        lowest = np.stack([np.where(sets, spare[:, None], _UNTOUCHED).min(axis=0, initial=_UNTOUCHED) for sets in hit])
+        lost = hit[:, spare == 0].sum(axis=1)
         free = np.broadcast_to(left_over > 0, lowest.shape)
         choice = np.lexsort([hit.sum(axis=1).ravel(), -helped.ravel(), -lowest.ravel(), lost.ravel(), ~free.ravel()])
         item, kind = np.unravel_index(choice[0], lowest.shape)

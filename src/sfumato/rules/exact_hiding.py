@@ -1,8 +1,8 @@
 """Exact hiding: an integer program over the revised border, solved by HiGHS (Gkoulalas-Divanis and Verykios 2006).
 
 First it is asked whether rules can be hidden without losing a protected set, and with how few items removed. Where that
-is proved impossible, the program minimizes the lost sets, and then the items. It starts from a hiding that is known, and
-only looks for a better one: what it returns is never worse.
+is proved impossible, the program minimizes the lost sets, and then the items. It starts from a hiding that is known,
+and only looks for a better one: what it returns is never worse.
 
 The textbook has a variable for each item of each basket and products of them for sets. Here baskets that hold the same
 rules and the same sets at risk are one class, and a variable counts how many baskets of a class are treated in the same
@@ -51,6 +51,8 @@ def exact_hiding(problem: HidingProblem, start: ChangingBaskets, time_limit: flo
     """Find the hiding that loses fewest sets, and of these one that removes fewest items, from a known one on."""
     deadline = time.monotonic() + time_limit
     best, best_lost = start, len(problem.lost(start.removed))
+    if not start.removed.any():
+        return ExactHiding(start, True, 0, 0, False)
     lossless: bool | None = True if best_lost == 0 else None
     # without loss: every border set keeps its support, and the fewest items go
     tracked = [items for items, _ in problem.at_risk(problem.border)]
@@ -97,7 +99,8 @@ def _losable(problem: HidingProblem, most: int) -> tuple[list[tuple[int, ...]], 
     With a set, all protected sets that contain it are lost: a set with more of these than `most` must be kept.
     """
     above = Baskets.of(items for sets in problem.protected.members for items in sets.tolist())
-    losable, firm = [], []
+    losable: list[tuple[int, ...]] = []
+    firm: list[tuple[int, ...]] = []
     for items, _ in problem.at_risk(problem.protected):
         number = len(above.holders(above.find_item(str(item)) for item in items))
         (losable if number <= most else firm).append(items)
@@ -135,7 +138,9 @@ def _minimize(  # noqa: PLR0913 - one program, asked in three ways
     for _ in range(_MOST_ROUNDS):
         program = _Program(problem, tracked, firm, may_lose=losing or allowance > 0)
         if losing:
-            program.add(program.loss_columns, np.ones(len(program.loss_columns)), high=np.inf if cutoff is None else cutoff)
+            program.add(
+                program.loss_columns, np.ones(len(program.loss_columns)), high=np.inf if cutoff is None else cutoff
+            )
         else:
             program.add(program.loss_columns, np.ones(len(program.loss_columns)), high=allowance)
             if cutoff is not None:
@@ -206,7 +211,7 @@ class _Program:
         self.item_columns = np.array([t[2] for t in self.treatments] + [s[2] for s in self.singles], dtype=np.int64)
         self.item_costs = np.array([float(len(t[1])) for t in self.treatments] + [1.0] * len(self.singles))
         self._add_rules(rules)
-        self.loss_columns = self._add_sets(holds[2 * len(rules) :].sum(axis=1) if everything else np.zeros(0))
+        self.loss_columns = self._add_sets(holds[2 * len(rules) :].sum(axis=1))
 
     def _held(self, items: Sequence[int]) -> BoolArray:
         """Tell which affected baskets hold items; what has no items to harm is held by none."""
@@ -311,9 +316,9 @@ class _Program:
             losses.append(lost)
             column_of[frozenset(items)] = lost
             self.add([*columns, lost], [*factors, float(spare - most)], high=spare)
-        for items, lost in column_of.items():  # what contains a lost set is lost
-            for item in items:
-                below = column_of.get(items - {item})
+        for whole, lost in column_of.items():  # what contains a lost set is lost
+            for item in whole:
+                below = column_of.get(whole - {item})
                 if below is not None:
                     self.add([lost, below], [1.0, -1.0], low=0)
         return np.asarray(losses, dtype=np.int64)
@@ -326,7 +331,9 @@ class _Program:
         """
         harm = 0
         for rule in self.problem.pressing:
-            if any(item in items and (self.problem.victims is None or item in self.problem.victims) for item in rule.items):
+            if any(
+                item in items and (self.problem.victims is None or item in self.problem.victims) for item in rule.items
+            ):
                 harm += max(len(self.problem.baskets.holders(rule.items)) - self.problem.hide + 1, 0)
         return harm
 
@@ -356,7 +363,7 @@ class _Program:
         ).tocsr()
         found = milp(
             cost,
-            integrality=np.ones(columns),
+            integrality=np.ones(columns, dtype=np.int64),
             bounds=Bounds(0, np.asarray(self.limits)),
             constraints=LinearConstraint(matrix, [line[2] for line in lines], [line[3] for line in lines]),
             options={"time_limit": seconds, "mip_rel_gap": 0.0},

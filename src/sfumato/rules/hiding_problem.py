@@ -6,9 +6,9 @@ baskets, so supports only fall.
 
 Some frequent sets go in every hiding. Whatever contains sensitive `items` does. And where the least confidence times
 the support of X is no more than the least support, hiding X ⇒ Y means that X and Y together become infrequent, since
-the support of X only falls. Sets that contain such a one are *bound to go*; all other frequent sets are *protected*, and
-those that become infrequent are *lost*. Protected sets are closed under taking items away, so it is enough to keep the
-largest of them: the *positive border* (Sun and Yu 2005).
+the support of X only falls. Sets that contain such a one are *bound to go*; all other frequent sets are *protected*,
+and those that become infrequent are *lost*. Protected sets are closed under taking items away, so it is enough to keep
+the largest of them: the *positive border* (Sun and Yu 2005).
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ import numpy as np
 
 from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.errors import Infeasible
-from sfumato.rules.association_rules import itemset_keys, item_keys
+from sfumato.rules.association_rules import item_keys, itemset_keys
 from sfumato.rules.baskets import Baskets, ItemCodes, Words, pack_bits
 from sfumato.rules.frequent_itemsets import ItemsetTable
 from sfumato.rules.mining_thresholds import MiningThresholds

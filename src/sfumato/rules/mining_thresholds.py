@@ -9,10 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.arrays import BoolArray
 from sfumato.core.numbers import LARGEST_DENOMINATOR, exact_fraction, is_number, read_decimal
 from sfumato.errors import InputError, quote
 
@@ -42,7 +39,7 @@ class MiningThresholds:
          MiningThresholds(support=1, confidence=Fraction(4, 5)))
         >>> MiningThresholds.read("1.0", 0.5)
         Traceback (most recent call last):
-        sfumato.errors.InputError: min-support: '1.0' may be a share or a count; write 100% for all baskets, or 1 for one
+        sfumato.errors.InputError: min-support: '1.0' may be a share or a count; write 100% for all, or 1 for one
         """
         share = _read_number(support, "min-support")
         if share <= 0:
@@ -52,7 +49,7 @@ class MiningThresholds:
         if not _is_percent(support) and share >= 1:
             if share == 1 and not _is_whole(support):
                 raise InputError(
-                    f"min-support: {quote(support)} may be a share or a count; write 100% for all baskets, or 1 for one"
+                    f"min-support: {quote(support)} may be a share or a count; write 100% for all, or 1 for one"
                 )
             if share.denominator != 1:
                 raise InputError(f"min-support: a count of baskets must be a whole number, not {quote(support)}")
@@ -83,11 +80,6 @@ class MiningThresholds:
     def is_hidden(self, whole: int, antecedent: int, baskets: int) -> bool:
         """Tell whether a rule of these supports is not found among so many baskets."""
         return whole < self.least_count(baskets) or not self.is_confident(whole, antecedent)
-
-
-def confidences(whole: IntArray, antecedent: IntArray) -> NDArray[np.float64]:
-    """Divide supports, for display."""
-    return np.asarray(whole / antecedent, dtype=np.float64)
 
 
 def _read_confidence(value: Any) -> Fraction:

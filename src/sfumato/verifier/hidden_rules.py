@@ -49,16 +49,40 @@ class StatedHiding:
 def verify_hidden_rules(path: Path, stated: StatedHiding) -> list[CountedRule]:
     """Count every rule in a written file; raise `NotVerified` where one is found, and give the counts."""
     if stated.form == "wide":
-        baskets, empty, counted = _count_wide(path, stated.rules)
-    else:
-        lines = _long_baskets(path, stated.columns) if stated.form == "long" else _line_baskets(path)
-        baskets, empty, counted = _count_sets(lines, stated.rules)
-    for number, count in enumerate(counted, start=1):
+        total, counted = _count_wide(path, stated.rules)
+        return _check(total, 0, counted, stated)
+    return verify_hidden_baskets(
+        _long_baskets(path, stated.columns) if stated.form == "long" else _line_baskets(path), stated
+    )
+
+
+def verify_hidden_baskets(baskets: Sequence[frozenset[str]], stated: StatedHiding) -> list[CountedRule]:
+    """Count every rule in baskets; raise `NotVerified` where one is found, and give the counts.
+
+    >>> rule = StatedRule(frozenset({"bread"}), frozenset({"milk"}))
+    >>> stated = StatedHiding("lines", 2, Fraction(1, 2), (rule,))
+    >>> verify_hidden_baskets([frozenset({"bread", "milk"}), frozenset({"milk"})], stated)
+    [CountedRule(whole=1, antecedent=1)]
+    >>> verify_hidden_baskets([frozenset({"bread", "milk"})] * 2, stated)
+    Traceback (most recent call last):
+    sfumato.errors.NotVerified: sensitive rule 1 is found at the thresholds
+    """
+    counted = []
+    for rule in stated.rules:
+        holders = [basket for basket in baskets if basket >= rule.antecedent]
+        counted.append(CountedRule(sum(basket >= rule.consequent for basket in holders), len(holders)))
+    return _check(len(baskets), sum(not basket for basket in baskets), counted, stated)
+
+
+def _check(baskets: int, empty: int, counted: list[CountedRule], stated: StatedHiding) -> list[CountedRule]:
+    for number, (rule, count) in enumerate(zip(stated.rules, counted, strict=True), start=1):
         for total in {baskets, baskets - empty}:
             least = stated.support if isinstance(stated.support, int) else math.ceil(stated.support * total)
-            confident = count.antecedent == 0 or Fraction(count.whole, count.antecedent) >= stated.confidence
-            if total and count.whole >= max(least, 1) and confident:
-                raise NotVerified(f"sensitive rule {number} is found in {path.name} at the thresholds")
+            confident = not rule.antecedent or (
+                count.antecedent > 0 and Fraction(count.whole, count.antecedent) >= stated.confidence
+            )
+            if count.whole >= max(least, 1) and confident:
+                raise NotVerified(f"sensitive rule {number} is found at the thresholds")
     return counted
 
 
@@ -76,22 +100,14 @@ def _long_baskets(path: Path, columns: Sequence[str]) -> list[frozenset[str]]:
     return [frozenset(items) for (items,) in rows]
 
 
-def _count_sets(baskets: Sequence[frozenset[str]], rules: Sequence[StatedRule]) -> tuple[int, int, list[CountedRule]]:
-    counted = []
-    for rule in rules:
-        holders = [basket for basket in baskets if basket >= rule.antecedent]
-        counted.append(CountedRule(sum(basket >= rule.consequent for basket in holders), len(holders)))
-    return len(baskets), sum(not basket for basket in baskets), counted
-
-
-def _count_wide(path: Path, rules: Sequence[StatedRule]) -> tuple[int, int, list[CountedRule]]:
+def _count_wide(path: Path, rules: Sequence[StatedRule]) -> tuple[int, list[CountedRule]]:
     """Count rows by the columns that some rule names; a cell is the item ``column=value``."""
     view = open_file(path)
     wanted = {item for rule in rules for item in rule.antecedent | rule.consequent}
     names = [name for name in view.columns if any(item.startswith(f"{name}=") for item in wanted)]
     total = int(view.connection.execute(f"SELECT count(*) FROM {view.source}").fetchone()[0])
     if not names:
-        return total, 0, [CountedRule(0, 0) for _ in rules]
+        return total, [CountedRule(0, 0 if rule.antecedent else total) for rule in rules]
     cells = ", ".join(view.column(name) for name in names)
     groups = view.connection.execute(f"SELECT {cells}, count(*) FROM {view.source} GROUP BY ALL").arrow()
     groups = groups.read_all() if hasattr(groups, "read_all") else groups
@@ -106,4 +122,4 @@ def _count_wide(path: Path, rules: Sequence[StatedRule]) -> tuple[int, int, list
         whole = sum(count for kind, count in zip(kinds, rows, strict=True) if kind >= rule.antecedent | rule.consequent)
         base = sum(count for kind, count in zip(kinds, rows, strict=True) if kind >= rule.antecedent)
         counted.append(CountedRule(whole, base))
-    return total, 0, counted
+    return total, counted
