@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core.arrays import BoolArray, IntArray
-from sfumato.core.arrow import arrow_flags
+from sfumato.core.arrow import arrow_flags, arrow_numbers, numpy_numbers
 from sfumato.core.regular_file import open_regular_file
 from sfumato.errors import DataError, InputError, OutputError, UnreadableFile, quote
 from sfumato.reading.outside_table import check_column_names, outside_column_names, read_outside_table
@@ -175,7 +175,7 @@ def _wide_baskets(table: Any, names: Sequence[str]) -> BasketTable:
         home.update(dict.fromkeys(own, place))
     baskets, order = Baskets.from_occurrences(np.concatenate(rows), np.concatenate(codes), items, table.num_rows)
     column_of = tuple(home[item] for item in baskets.items)
-    return BasketTable(baskets, "wide", tuple(names), table.take(pa.array(order)), column_of)
+    return BasketTable(baskets, "wide", tuple(names), table.take(arrow_numbers(order)), column_of)
 
 
 @dataclass(frozen=True)
@@ -197,9 +197,11 @@ def _code_column(column: Any) -> _CodedCells:
         return _CodedCells(np.full(len(encoded), -1, dtype=np.int64), ())
     texts = encoded.dictionary.cast(pa.string()).to_pylist()
     place: dict[str, int] = {}
-    number = np.array([-1 if text is None else place.setdefault(text, len(place)) for text in texts] + [-1])
-    indices = encoded.indices.fill_null(len(texts)).cast(pa.int64()).to_numpy(zero_copy_only=False)
-    return _CodedCells(number[indices].astype(np.int64), tuple(place))
+    number = np.array([-1 if text is None else place.setdefault(text, len(place)) for text in texts], dtype=np.int64)
+    there = numpy_numbers(encoded.indices.is_valid().cast(pa.uint8())).astype(bool)
+    codes = np.full(len(encoded), -1, dtype=np.int64)
+    codes[there] = number[numpy_numbers(encoded.indices.drop_null())]
+    return _CodedCells(codes, tuple(place))
 
 
 def basket_writer(source: BasketTable, path: Path) -> Callable[[Path, BoolArray, BoolArray], None]:
@@ -256,8 +258,8 @@ def changed_table(source: BasketTable, removed: BoolArray, dropped: BoolArray) -
         gone[where[home == place]] = True
         cells = source.table[name].combine_chunks()
         if gone.any():
-            cells = pc.if_else(arrow_flags(gone), pa.scalar(None, cells.type), cells)
-        columns.append(cells.take(pa.array(order)))
+            cells = pc.if_else(arrow_flags(gone), pa.nulls(1, cells.type)[0], cells)
+        columns.append(cells.take(arrow_numbers(order)))
     return pa.table(columns, names=list(source.columns))
 
 

@@ -67,10 +67,11 @@ def exact_hiding(problem: HidingProblem, start: ChangingBaskets, time_limit: flo
         return ExactHiding(best, None, 0, None, True)
     # it is proved that some set is lost: as few as possible, then as few items as possible
     # where few are lost, few sets could be among them, so that it is asked for 1, 3, 7 and so on
+    above = _count_above(problem)
     bound, most, proved = 1, 1, best_lost <= 1
     while not proved and bound < best_lost:
         most = min(most, best_lost - 1)
-        tracked, firm = _losable(problem, most)
+        tracked, firm = _losable(above, most)
         outcome = _minimize(problem, tracked, deadline, losing=True, firm=firm, cutoff=most)
         bound = max(bound, outcome.bound)
         if outcome.left is not None:
@@ -82,7 +83,7 @@ def exact_hiding(problem: HidingProblem, start: ChangingBaskets, time_limit: flo
         most = 2 * most + 1
     if bound < best_lost and not proved:
         return ExactHiding(best, False, bound, None, True)
-    tracked, firm = _losable(problem, best_lost)
+    tracked, firm = _losable(above, best_lost)
     cutoff = int(best.removed.sum()) - 1
     outcome = _minimize(problem, tracked, deadline, firm=firm, allowance=best_lost, cutoff=cutoff)
     if outcome.left is not None:
@@ -93,17 +94,21 @@ def exact_hiding(problem: HidingProblem, start: ChangingBaskets, time_limit: flo
     )
 
 
-def _losable(problem: HidingProblem, most: int) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+def _count_above(problem: HidingProblem) -> dict[tuple[int, ...], int]:
+    """Count for each set at risk the protected sets that contain it, itself included."""
+    every = Baskets.of(items for sets in problem.protected.members for items in sets.tolist())
+    code = {int(name): place for place, name in enumerate(every.items)}
+    risky = (items for items, _ in problem.at_risk(problem.protected))
+    return {items: len(every.holders(code[item] for item in items)) for items in risky}
+
+
+def _losable(above: dict[tuple[int, ...], int], most: int) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
     """Part the sets at risk into those that may be lost where at most so many are, and the largest of the others.
 
     With a set, all protected sets that contain it are lost: a set with more of these than `most` must be kept.
     """
-    above = Baskets.of(items for sets in problem.protected.members for items in sets.tolist())
-    losable: list[tuple[int, ...]] = []
-    firm: list[tuple[int, ...]] = []
-    for items, _ in problem.at_risk(problem.protected):
-        number = len(above.holders(above.find_item(str(item)) for item in items))
-        (losable if number <= most else firm).append(items)
+    losable = [items for items, number in above.items() if number <= most]
+    firm = [items for items, number in above.items() if number > most]
     inside = Baskets.of(firm)
     largest = [items for items in firm if len(inside.holders(inside.find_item(str(item)) for item in items)) == 1]
     return losable, largest
@@ -233,17 +238,12 @@ class _Program:
         """Add the columns of a class of baskets that hold the rules, antecedents and sets of these places."""
         problem, rules = self.problem, len(self.problem.pressing)
         lowered = [place for place in held if place < rules]
-        allowed = {
-            item
-            for place in lowered
-            for item in self._sets[place]
-            if problem.victims is None or item in problem.victims
-        }
-        treatments = _treatments([self._sets[place] & allowed for place in lowered], sorted(allowed))
+        allowed = sorted(frozenset().union(*(problem.allowed[place] for place in lowered)))
+        treatments = _treatments([problem.allowed[place] for place in lowered], allowed)
         size = len(self.classes[number])
         if treatments is None:
             for member in range(size):
-                self._add_single(number, member, held, sorted(allowed))
+                self._add_single(number, member, held, allowed)
             return
         columns = []
         for items in treatments:
@@ -278,14 +278,14 @@ class _Program:
         """Every rule is hidden by its support or, where that can be, by its confidence."""
         problem = self.problem
         for place, rule in enumerate(rules):
-            whole = len(problem.baskets.holders(rule.items))
-            base = len(problem.baskets.holders(rule.antecedent)) if rule.antecedent else 0
+            whole, base = problem.supports[place]
             lowered = self._terms[place]
             columns, factors = [c for c, _ in lowered], [f for _, f in lowered]
-            excess = whole - problem.hide + 1
-            if not rule.antecedent or problem.thresholds.most_unconfident(base) < problem.hide:
-                self.add(columns, factors, low=excess)
+            # the antecedent only gets rarer, so that this holds in any case; and is all where it stays as it is
+            self.add(columns, factors, low=whole - problem.most(rule, base))
+            if problem.most(rule, base) < problem.hide or not self._terms[len(rules) + place]:
                 continue
+            excess = whole - problem.hide + 1
             by_confidence = self._column(1)
             self.add([*columns, by_confidence], [*factors, float(excess)], low=excess)
             # q (whole - lowered) - p (base - harmed) <= -1, or anything where it is not by confidence
@@ -306,8 +306,11 @@ class _Program:
         for line, items in enumerate([*self.tracked, *self.firm]):
             support = problem.itemsets.support_of[tuple(items)]
             columns, factors = [c for c, _ in self._terms[first + line]], [f for _, f in self._terms[first + line]]
-            spare, most = support - problem.keep, min(int(held[line]), self._most_harm(items))
+            spare, most = support - problem.keep, int(held[line])
             if most <= spare or not columns:
+                continue
+            most = min(most, self._most_harm(items))
+            if most <= spare:
                 continue
             if not self.may_lose or line >= len(self.tracked):
                 self.add(columns, factors, high=spare)
@@ -329,13 +332,11 @@ class _Program:
         There each removal is the only one that lowers some rule in its basket, and the rule would be found without it;
         so its support is not more than one below `hide`, and it is lowered in that many baskets at most.
         """
-        harm = 0
-        for rule in self.problem.pressing:
-            if any(
-                item in items and (self.problem.victims is None or item in self.problem.victims) for item in rule.items
-            ):
-                harm += max(len(self.problem.baskets.holders(rule.items)) - self.problem.hide + 1, 0)
-        return harm
+        return sum(
+            whole - self.problem.hide + 1
+            for allowed, (whole, _) in zip(self.problem.allowed, self.problem.supports, strict=True)
+            if not allowed.isdisjoint(items)
+        )
 
     def solve(self, deadline: float, *, losing: bool) -> _Solution:
         """Minimize the lost sets or the removed items with HiGHS."""

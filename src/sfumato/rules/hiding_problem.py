@@ -85,6 +85,23 @@ class HidingProblem:
         return tuple(rule for rule in self.rules if len(self.baskets.holders(rule.items)) >= self.hide)
 
     @cached_property
+    def supports(self) -> tuple[tuple[int, int], ...]:
+        """The supports of all items and of the antecedent, 0 where there is none, of each pressing rule."""
+        return tuple(
+            (
+                len(self.baskets.holders(rule.items)),
+                len(self.baskets.holders(rule.antecedent)) if rule.antecedent else 0,
+            )
+            for rule in self.pressing
+        )
+
+    @cached_property
+    def allowed(self) -> tuple[frozenset[int], ...]:
+        """The items of each pressing rule that may be removed."""
+        every = (frozenset(rule.items) for rule in self.pressing)
+        return tuple(items if self.victims is None else items & self.victims for items in every)
+
+    @cached_property
     def bound_to_go(self) -> tuple[tuple[int, ...], ...]:
         """The sets that are infrequent in every hiding of the sensitive rules, by the proof above."""
         sets = []
@@ -130,13 +147,10 @@ class HidingProblem:
         found = []
         for sets, counts in table:
             danger = np.zeros(len(sets), dtype=np.int64)
-            for rule in self.pressing:
-                support = len(self.baskets.holders(rule.items))
-                base = len(self.baskets.holders(rule.antecedent)) if rule.antecedent else 0
+            for rule, (support, base), allowed in zip(self.pressing, self.supports, self.allowed, strict=True):
                 excess = support - self.most(rule, base)
                 if excess > 0:
-                    allowed = [item for item in rule.items if self.victims is None or item in self.victims]
-                    danger += excess * np.isin(sets, allowed).any(axis=1)
+                    danger += excess * np.isin(sets, list(allowed)).any(axis=1)
             risky = counts - self.keep < danger
             found += [(tuple(items), int(n)) for items, n in zip(sets[risky].tolist(), counts[risky], strict=True)]
         return found

@@ -94,9 +94,10 @@ def _line_baskets(path: Path) -> list[frozenset[str]]:
 def _long_baskets(path: Path, columns: Sequence[str]) -> list[frozenset[str]]:
     view = open_file(path)
     transaction, item = (view.column(name) for name in columns)
-    rows = view.connection.execute(
-        f"SELECT list({view.text_sql(item)}) FROM {view.source} GROUP BY {transaction}"
-    ).fetchall()
+    view.read(
+        f"CREATE TABLE kinds AS SELECT list({view.text_sql(item)}) AS n FROM {view.source} GROUP BY {transaction}"
+    )
+    rows = view.connection.sql("SELECT n FROM kinds").fetchall()
     return [frozenset(items) for (items,) in rows]
 
 
@@ -105,14 +106,14 @@ def _count_wide(path: Path, rules: Sequence[StatedRule]) -> tuple[int, list[Coun
     view = open_file(path)
     wanted = {item for rule in rules for item in rule.antecedent | rule.consequent}
     names = [name for name in view.columns if any(item.startswith(f"{name}=") for item in wanted)]
-    total = int(view.connection.execute(f"SELECT count(*) FROM {view.source}").fetchone()[0])
+    cells = "".join(f"{view.column(name)}, " for name in names)
+    view.read(f"CREATE TABLE kinds AS SELECT {cells}count(*) AS n FROM {view.source} GROUP BY ALL")
+    groups = view.connection.sql("SELECT * FROM kinds").to_arrow_table()
     if not names:
+        total = sum(groups.column("n").to_pylist())
         return total, [CountedRule(0, 0 if rule.antecedent else total) for rule in rules]
-    cells = ", ".join(view.column(name) for name in names)
-    groups = view.connection.execute(f"SELECT {cells}, count(*) FROM {view.source} GROUP BY ALL").arrow()
-    groups = groups.read_all() if hasattr(groups, "read_all") else groups
     texts = [view.texts(name, groups.column(place)) for place, name in enumerate(names)]
-    rows = groups.column(len(names)).to_pylist()
+    rows = groups.column("n").to_pylist()
     kinds = [
         frozenset(f"{name}={text}" for name, text in zip(names, line, strict=True) if text is not None)
         for line in zip(*texts, strict=True)
@@ -122,4 +123,4 @@ def _count_wide(path: Path, rules: Sequence[StatedRule]) -> tuple[int, list[Coun
         whole = sum(count for kind, count in zip(kinds, rows, strict=True) if kind >= rule.antecedent | rule.consequent)
         base = sum(count for kind, count in zip(kinds, rows, strict=True) if kind >= rule.antecedent)
         counted.append(CountedRule(whole, base))
-    return total, counted
+    return sum(rows), counted
