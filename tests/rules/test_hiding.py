@@ -37,7 +37,7 @@ def _case(seed: int, draw: Any, most: int = 14) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_no_sensitive_rule_is_found_and_figures_are_true(seed: int, draw: Any) -> None:
-    """By every method: rules are hidden from those who count empty baskets and those who do not, only items are gone."""
+    """By every method: rules are hidden from those who count empty baskets and those who do not."""
     baskets, sensitive, support, confidence = _case(seed, draw)
     support = Fraction(support) if support == "1/3" else support
     thresholds = MiningThresholds.read(support, confidence)
@@ -164,7 +164,9 @@ def test_baskets_can_be_dropped(support: Any, draw: Any) -> None:
 def test_what_no_dropping_hides_is_infeasible() -> None:
     """In all baskets is in all of those that are left, too."""
     with pytest.raises(sf.Infeasible, match="hide them without --drop"):
-        sf.rules.hide([["a"]] * 4, [{"items": ["a"]}], min_support="50%", min_confidence=1, method="heuristic", drop=True)
+        sf.rules.hide(
+            [["a"]] * 4, [{"items": ["a"]}], min_support="50%", min_confidence=1, method="heuristic", drop=True
+        )
 
 
 def test_a_time_limit_is_told(monkeypatch: pytest.MonkeyPatch, draw: Any) -> None:
@@ -174,7 +176,13 @@ def test_a_time_limit_is_told(monkeypatch: pytest.MonkeyPatch, draw: Any) -> Non
     border = sf.rules.hide(baskets, [{"items": ["a", "b"]}], method="border", **asked)
     exact = sf.rules.hide(baskets, [{"items": ["a", "b"]}], method="exact", time_limit=1e-9, **asked)
     assert exact.effect == border.effect
-    assert (exact.timed_out, exact.optimal, exact.bound, exact.lossless, exact.items_bound) == (True, False, 0, None, None)
+    assert (exact.timed_out, exact.optimal, exact.bound, exact.lossless, exact.items_bound) == (
+        True,
+        False,
+        0,
+        None,
+        None,
+    )
     assert "time limit" in str(exact)
 
 

@@ -78,9 +78,7 @@ def test_one_basket_of_500_items_changes_little() -> None:
     after = sf.rules.mine(huge, min_support=21, min_confidence=0.5)
     wide = frozenset(map(str, range(500)))
     assert _as_sets(after) == {
-        items: count + (items <= wide)
-        for items, count in _as_sets(before).items()
-        if count + (items <= wide) >= 21
+        items: count + (items <= wide) for items, count in _as_sets(before).items() if count + (items <= wide) >= 21
     }
 
 
@@ -112,7 +110,15 @@ def test_keys_of_sets_that_collide_are_drawn_anew(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize(
     ("support", "confidence", "least"),
-    [("0.07", "0.5", 7), ("7%", "50%", 7), (0.07, 0.5, 7), ("0.071", 1, 8), (50, "0", 50), ("1", "1.0", 1), ("1e-5", 1, 1)],
+    [
+        ("0.07", "0.5", 7),
+        ("7%", "50%", 7),
+        (0.07, 0.5, 7),
+        ("0.071", 1, 8),
+        (50, "0", 50),
+        ("1", "1.0", 1),
+        ("1e-5", 1, 1),
+    ],
 )
 def test_thresholds_are_exact(support: Any, confidence: Any, least: int) -> None:
     """Seven per cent of a hundred baskets are seven, though 0.07 * 100 is more than 7."""

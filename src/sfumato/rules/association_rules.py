@@ -169,12 +169,15 @@ class MinedRules:
     @cached_property
     def rules(self) -> list[MinedRule]:
         """The rules, the most confident first, then the most frequent; then by the names of their items."""
-        table, total = self.rule_table, self.transactions
-        order = np.lexsort([-table.whole, -(table.whole / np.maximum(table.antecedent, 1))])
-        return [self._rule(i, total) for i in order.tolist()]
+        return [self._rule(i) for i in self._order.tolist()]
 
-    def _rule(self, i: int, total: int) -> MinedRule:
+    @cached_property
+    def _order(self) -> IntArray:
         table = self.rule_table
+        return np.lexsort([-table.whole, -(table.whole / np.maximum(table.antecedent, 1))])
+
+    def _rule(self, i: int) -> MinedRule:
+        table, total = self.rule_table, self.transactions
         antecedent, consequent = self.rule_items(i)
         whole, base, other = int(table.whole[i]), int(table.antecedent[i]), int(table.consequent[i])
         names = self.baskets.items
@@ -225,9 +228,11 @@ class MinedRules:
             f"{self.transactions:,} baskets, {sets:,} itemset{'s' * (sets != 1)} in at least {least:,} of them, "
             f"{rules:,} rule{'s' * (rules != 1)}"
         )
-        shown = sorted(self.rules, key=lambda rule: not rule.sensitive)
-        flagged = sum(rule.sensitive for rule in shown)
-        if self.sensitive_columns is not None:
+        if self.sensitive_columns is None:
+            shown = [self._rule(i) for i in self._order[:most].tolist()]
+        else:
+            shown = sorted(self.rules, key=lambda rule: not rule.sensitive)
+            flagged = sum(rule.sensitive for rule in shown)
             yield f"{flagged:,} of the rules lead{'s' * (flagged == 1)} from quasi-identifiers to a sensitive value"
         width = max((len(str(rule)) for rule in shown[:most]), default=0)
         for rule in shown[:most]:
