@@ -3,9 +3,9 @@
 A hundred thousand baskets after the Quest generator (T10.I4): frequent itemsets beside PyFIM's Eclat, which is in C,
 and the two fastest of mlxtend; ten pairs hidden by each method, at two supports; and the same baskets with one of 500
 items among them. Each measurement has a process of its own, so that peaks of memory are its own. Seconds are of the
-processor, since machines are shared, and what counts are ratios within one run. `--peers` is a Python in which pyfim and
-mlxtend are installed, for they are in no environment of ours; without it they are left out. Figures are reported, never
-asserted.
+processor, since machines are shared, and what counts are ratios within one run. `--peers` is a Python in which pyfim
+and mlxtend are installed, for they are in no environment of ours; without it they are left out. Figures are reported,
+never asserted.
 """
 
 import argparse
@@ -136,9 +136,9 @@ def _run(python: str, script: str, *arguments: object) -> dict[str, Any]:
 
 
 _ABOUT_MINING = (
-    "Seconds of the processor from baskets in memory to all frequent sets; below `×` and a name, how many times as long "
-    "as that program we take. PyFIM's Eclat is in C, the others are of mlxtend. `× with 500 items`: the same with one "
-    "basket of 500 items more."
+    "Seconds of the processor from baskets in memory to all frequent sets; below `×` and a name, how many times as "
+    "long as that program we take. PyFIM's Eclat is in C, the others are of mlxtend. `× with 500 items`: the same with "
+    "one basket of 500 items more."
 )
 _ABOUT_HIDING = (
     "`hide s` is all of it: mining, hiding, mining again for the effect, and counting by the verifier. `optimal`: no "
