@@ -350,3 +350,9 @@ def test_commands_refuse_in_one_sentence(runs: Any, tmp_path: Path) -> None:
         assert words in outcome.err
         assert outcome.err.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == there
+
+
+def test_baskets_without_any_item_are_baskets(tmp_path: Path) -> None:
+    """Nothing is found in two empty lines, and nothing fails."""
+    found = sf.rules.mine(_write(tmp_path, "blank.dat", "\n\n"), **ASKED)
+    assert (found.transactions, found.itemsets, found.rules) == (2, [], [])

@@ -13,6 +13,7 @@ import csv
 import io
 import json
 import os
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -32,7 +33,6 @@ from sfumato.table.formula_guard import guard_formula
 from sfumato.table.frames import frame_kind
 
 LINE_SUFFIXES = (".dat", ".fimi", ".txt")
-_LONGEST_LINE = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +125,19 @@ def _read_lines(path: Path) -> Baskets:
         raise DataError(f"{path.name}: line {line:,} is not UTF-8; save it as UTF-8") from None
     del content
     lines = text.replace("\r\n", "\n").replace("\t", " ").split("\n")
+    del text
     if not lines[-1]:
         lines.pop()  # the end of the last line begins no other
-    return Baskets.of([[item for item in line.split(" ") if item] for line in lines])
+    # numbers as they are read: a million texts would take more room than all that is mined
+    number_of: dict[str, int] = {}
+    codes, lengths = array("q"), array("q")
+    for line in lines:
+        items = [number_of.setdefault(item, len(number_of)) for item in line.split(" ") if item]
+        codes.extend(items)
+        lengths.append(len(items))
+    rows = np.repeat(np.arange(len(lengths)), np.frombuffer(lengths, dtype=np.int64))
+    found, _ = Baskets.from_occurrences(rows, np.frombuffer(codes, dtype=np.int64), tuple(number_of), len(lengths))
+    return found
 
 
 def _read_table(source: Any, long: Sequence[str] | str | None, options: Mapping[str, Any]) -> BasketTable:
