@@ -20,7 +20,7 @@ def test_tiny_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (kept["full"], kept["baskets"], len(kept["cases"]), len(kept["hiding"])) == (False, 600, 1, 3)
     lost = [case["lost"] for case in kept["hiding"]]
     assert lost == sorted(lost, reverse=True)
-    assert "× Eclat" not in (tmp_path / "RESULTS-rules.md").read_text()
+    assert "| × Eclat" not in (tmp_path / "RESULTS-rules.md").read_text()
     ours = kept["cases"][0]["ours"]
     kept["cases"][0] |= {"eclat": ours | {"seconds": ours["seconds"] / 2}, "hmine": ours | {"itemsets": 1}}
     written = page(kept)
