@@ -44,6 +44,8 @@ COMMANDS = (
     "ledger",
     "collect",
     "rules",
+    "condense",
+    "audit",
     "schema",
 )
 """The commands in the order of the help text: each is a module of this package, with a function or an `app`."""

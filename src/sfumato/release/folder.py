@@ -35,7 +35,9 @@ _TABLE = re.compile(r"(table|nss|ss|ss-[^/]*|synthetic)\.(csv|csv\.gz|parquet)")
 
 _WRITTEN_FILES = {
     "public": frozenset({MANIFEST, f"{MANIFEST}.sig", "summary.html"}),
-    "private": frozenset({AUDIT, "report.html", "recoding.json", "groups.parquet", "group_statistics.parquet"}),
+    "private": frozenset(
+        {AUDIT, "report.html", "recoding.json", "groups.parquet", "group_statistics.parquet", "cells.parquet"}
+    ),
 }
 """What a release holds besides its tables, by part: ``--force`` removes nothing of another name."""
 

@@ -51,9 +51,9 @@ def write_drawn_release(
         with timed(seconds, "write"):
             files = {name: write_table(table, public / name, policy) for name, table in publication.tables.items()}
             flushing = [pool.submit(flush_to_disk, file.path) for file in files.values()]
-            _write_evidence(publication, private)
+            evidence = _write_evidence(publication, private)
             account = draft_drawn_manifest(publication, files)
-            record = draft_drawn_audit(publication)
+            record = draft_drawn_audit(publication) | {"evidence": evidence}
             write_json(public / MANIFEST, account)
             write_json(private / AUDIT, record)
         with timed(seconds, "verify"):
@@ -84,12 +84,17 @@ def write_drawn_release(
     return verdict
 
 
-def _write_evidence(publication: DrawnPublication, private: Path) -> None:
-    """Write which group each row was drawn for, and the statistics of groups, for whoever verifies it again."""
+def _write_evidence(publication: DrawnPublication, private: Path) -> dict[str, str | None]:
+    """Write which group each row was drawn for, and the statistics of groups, for whoever verifies it again.
+
+    Returns the SHA-256 of each file, by which the audit knows them.
+    """
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where rows are drawn
 
-    pq.write_table(publication.groups, private / GROUPS_FILE)
-    pq.write_table(publication.statistics, private / STATISTICS_FILE)
+    written = {GROUPS_FILE: publication.groups, STATISTICS_FILE: publication.statistics}
+    for name, table in written.items():
+        pq.write_table(table, private / name)
+    return {name: file_digest(private / name) for name in written}
 
 
 def draft_drawn_audit(publication: DrawnPublication) -> dict[str, Any]:

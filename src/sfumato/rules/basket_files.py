@@ -121,8 +121,8 @@ def _read_lines(path: Path) -> Baskets:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{path.name}: line {line:,} is not UTF-8; save it as UTF-8") from None
+        number = content.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{path.name}: line {number:,} is not UTF-8; save it as UTF-8") from None
     del content
     lines = text.replace("\r\n", "\n").replace("\t", " ").split("\n")
     del text
@@ -130,7 +130,8 @@ def _read_lines(path: Path) -> Baskets:
         lines.pop()  # the end of the last line begins no other
     # numbers as they are read: a million texts would take more room than all that is mined
     number_of: dict[str, int] = {}
-    codes, lengths = array("q"), array("q")
+    codes: array[int] = array("q")
+    lengths: array[int] = array("q")
     for line in lines:
         items = [number_of.setdefault(item, len(number_of)) for item in line.split(" ") if item]
         codes.extend(items)
