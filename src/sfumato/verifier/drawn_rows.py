@@ -25,8 +25,8 @@ from sfumato.verifier.release_files import JsonObject, plain_file
 from sfumato.verifier.sql import connect, path_pattern, quote_text
 from sfumato.verifier.verdict import Finding, Verdict
 
-DRAWN_FORMS = ("synthetic",)
-"""The forms whose rows are drawn."""
+DRAWN_FORMS = ("synthetic", "uncertain")
+"""The forms whose rows, or whose centres, are drawn."""
 DRAWN_MODELS = ("k-anonymity", "identity-k-anonymity")
 """What can be promised of them."""
 GROUPS_FILE = "groups.parquet"
