@@ -23,7 +23,13 @@ from sfumato.publish.promise import state_requirements
 from sfumato.publish.published_column import PublishedColumn
 from sfumato.publish.published_table import PublishedTable
 from sfumato.table import Table
-from sfumato.uncertain.uncertain_records import DrawnDensities, UncertainColumn, UncertainTable, publish_centers
+from sfumato.uncertain.uncertain_records import (
+    UNCERTAIN,
+    DrawnDensities,
+    UncertainColumn,
+    UncertainTable,
+    publish_centers,
+)
 
 EXPECTED = (
     "Each row is a person's record, blurred: in place of each uncertain value there is a density, {kind}, with a centre "
@@ -202,12 +208,19 @@ def describe_uncertain_columns(publication: UncertainPublication) -> list[dict[s
     return entries
 
 
+def _share_of_ties(column: UncertainColumn) -> float:
+    """The chance that two records which are densities hold the same value, to two decimals."""
+    counts = np.unique(column.numbers[column.codes == UNCERTAIN], return_counts=True)[1]
+    return round(float(((counts / max(counts.sum(), 1)) ** 2).sum()), 2)
+
+
 def _describe_density(column: UncertainColumn, publication: UncertainPublication) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "kind": column.kind,
         "density": publication.policy.publish.density,
         "spread": column.spread_name,
         "scale": column.unit,
+        "ties": _share_of_ties(column),
     }
     if column.step:
         entry["step"] = column.step
