@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from sfumato._version import __version__
 from sfumato.core.arrays import FloatArray, IntArray, narrow_codes
-from sfumato.core.arrow import arrow_numbers
 from sfumato.encode import encode_column
 from sfumato.errors import quote
 from sfumato.masking import MaskedTable
@@ -32,17 +31,18 @@ from sfumato.uncertain.uncertain_records import (
 )
 
 EXPECTED = (
-    "Each row is a person's record, blurred: in place of each uncertain value there is a density, {kind}, with a centre "
-    "that was drawn around the true value and a spread. The adversary is assumed to have all true records, and to match "
-    "each density with the record that fits it best. On average over the draw, at least k true records fit a density as "
-    "well as the own one does, among those that agree in all that is told exactly. That is an average: in a single draw "
-    "fewer may fit, and it is not k-anonymity. Columns that are not uncertain are told as they are, so that whoever "
-    "finds a record learns them. Not covered: {spread}; knowledge of values that are told as they are; whether a person "
-    "is in the table; other releases about the same people. It is not differential privacy."
+    "Each row is a person's record, blurred: in place of each uncertain value there is a density, {kind}, with a "
+    "centre that was drawn around the true value and a spread. The adversary is assumed to have all true records, "
+    "and to match each density with the record that fits it best. On average over the draw, at least k true records "
+    "fit a density as well as the own one does, among those that agree in all that is told exactly. That is an "
+    "average: in a single draw fewer may fit, and it is not k-anonymity. Columns that are not uncertain are told as "
+    "they are, so that whoever finds a record learns them. Not covered: {spread}; knowledge of values that are told "
+    "as they are; whether a person is in the table; other releases about the same people. It is not differential "
+    "privacy."
 )
 OWN_SPREAD = (
-    "that each record has the spread it needs, which is wide where few are near and tells who has all true records whose "
-    "spread it would be"
+    "that each record has the spread it needs, which is wide where few are near and tells who has all true records "
+    "whose spread it would be"
 )
 COMMON_SPREAD = "that all records have the spread that the neediest needs, which tells how far that one is from others"
 KINDS = {

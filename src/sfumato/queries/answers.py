@@ -278,7 +278,9 @@ class OpenRelease:
             if entry["name"].casefold() in mentioned:
                 what, of = quote(entry["name"]), quote(entry.get("of"))
                 if entry.get("bound") == "spread":
-                    raise InputError(f"{what} has the spreads of the densities of {of}, not what people have; ask of {of}")
+                    raise InputError(
+                        f"{what} has the spreads of the densities of {of}, not what people have; ask of {of}"
+                    )
                 raise InputError(f"{what} has the ends of the ranges of {of}, not what people have; ask of {of}")
 
     def _check_work(self, plan: QueryPlan) -> None:

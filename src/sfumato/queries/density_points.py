@@ -6,17 +6,16 @@ likely: quantiles of its density, cut off at the bounds that the data dictionary
 true values lie on. An answer is then an expected value like that of labels, and whatever can be asked of labels can be
 asked of densities.
 
-Centres are drawn around true values, and points around centres: so an answer is as smooth as the truth with the noise of
-two draws on it. What one draw does can be seen, by asking the same of centres alone: D, the difference between the two
-answers, is what the second draw did. The first did about as much to the truth, so that the answer is off by about 2·D.
-That goes into the standard error.
+Centres are drawn around true values, and points around centres: so an answer is as smooth as the truth with the noise
+of two draws on it. What one draw does can be seen, by asking the same of centres alone: D, the difference between the
+two answers, is what the second draw did. The first did about as much to the truth, so that the answer is off by about
+2·D. That goes into the standard error.
 
-True values come in lumps: many people work 40 hours, and none of them 39.7. Of a lump that a condition just takes in, or
-just leaves out, about half counts, so that all records whose densities the condition cuts are off in the same
+True values come in lumps: many people work 40 hours, and none of them 39.7. Of a lump that a condition just takes in,
+or just leaves out, about half counts, so that all records whose densities the condition cuts are off in the same
 direction. With V the variance of a count, the sum of p(1 - p), that is up to 2·V. Assumed is less, the fewer share one:
-from `LEAST_TOGETHER` to `MOST_TOGETHER`. The data dictionary says how likely two records share a value, as
-`ties` (`add_smoothing_error`). `tests/uncertain/test_density_queries.py` has how often two standard errors hold the
-truth.
+from `LEAST_TOGETHER` to `MOST_TOGETHER`. The data dictionary says how likely two records share a value, as `ties`
+(`add_smoothing_error`). `tests/uncertain/test_density_queries.py` has how often two standard errors hold the truth.
 """
 
 from collections.abc import Mapping, Sequence

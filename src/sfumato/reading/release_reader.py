@@ -87,8 +87,8 @@ def read_manifest(folder: str | Path, *, densities: bool = False) -> ReleaseMani
     form = manifest.get("form", "generalized")
     if form in DENSITIES and not densities:
         raise InputError(
-            "a release of the form uncertain has densities, and no labels or classes to look at; what they hide and what "
-            "they are worth is in its private report, and sfumato query answers from them"
+            "a release of the form uncertain has densities, and no labels or classes to look at; what they hide and "
+            "what they are worth is in its private report, and sfumato query answers from them"
         )
     if not isinstance(form, str) or form not in {*ONE_TABLE, *TWO_TABLES, *DENSITIES}:
         raise InputError(f"this version answers no queries from a release of the form {quote(form)}")

@@ -41,7 +41,7 @@ class Accounts:
     page: Callable[[Any, Verdict], str]
 
 
-def write_drawn_release(
+def write_drawn_release(  # noqa: PLR0913 - what, how and where
     assessment: Any,
     accounts: Accounts,
     target: Path,

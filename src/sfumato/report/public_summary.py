@@ -366,8 +366,8 @@ MASKED = "A star in place of a character stands for any character there: 43** is
 DATED = "2024-03 is a day of that month, 2024 one of that year, 2020-2029 one of these ten years."
 SETS = "{Bern, Thun} is one of the values in braces."
 CENTER = (
-    "the centre of a density, which was drawn: the value is about that, give or take the spread beside it; a spread of 0 "
-    "says that it is the value. Spreads of dates are in days."
+    "the centre of a density, which was drawn: the value is about that, give or take the spread beside it; a spread "
+    "of 0 says that it is the value. Spreads of dates are in days."
 )
 BOUNDS = {"spread": "spread", "low": "lowest number", "high": "highest number", "mid": "middle"}
 MEANS = "A number may be the mean of a class, and the value of no row."

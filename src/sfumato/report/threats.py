@@ -104,17 +104,17 @@ UNCERTAIN_THREATS = (
     (
         "What spreads tell",
         (
-            "A spread is as wide as its record needs it: wide where few are near, 0 where k are equal. That shows who is "
-            "far from others, and whoever has all true records and knows the algorithm can tell whose spread it is. One "
-            "spread for all (spread = common) tells nothing of a single record."
+            "A spread is as wide as its record needs it: wide where few are near, 0 where k are equal. That shows "
+            "who is far from others, and whoever has all true records and knows the algorithm can tell whose spread "
+            "it is. One spread for all (spread = common) tells nothing of a single record."
         ),
     ),
     (
         "Columns that are told as they are",
         (
-            "Sensitive and plain columns stand beside the density. Whoever matches it with a person learns them; whoever "
-            "knows such a value of a person, or one that is an atom or missing, has fewer records to choose from than "
-            "were counted, unless the column is one of the strata."
+            "Sensitive and plain columns stand beside the density. Whoever matches it with a person learns them; "
+            "whoever knows such a value of a person, or one that is an atom or missing, has fewer records to choose "
+            "from than were counted, unless the column is one of the strata."
         ),
     ),
     (

@@ -67,8 +67,10 @@ class UncertainAssessment:
         lines = [
             (
                 "spread, in standard deviations",
-                f"{spreads['median']:.3g} at the median, nine in ten below {spreads['ninth_decile']:.3g}, "
-                f"at most {spreads['largest']:.3g}",
+                (
+                    f"{spreads['median']:.3g} at the median, nine in ten below {spreads['ninth_decile']:.3g}, "
+                    f"at most {spreads['largest']:.3g}"
+                ),
             )
         ]
         if spreads["exact"]:
@@ -101,8 +103,9 @@ class UncertainAssessment:
             )
         if linkage.linked > 2 / publication.k:
             sentences.append(
-                f"{percent(linkage.linked)} of densities fit their own record best, where {percent(1 / publication.k)} "
-                "would if k records fitted each alike: expected anonymity is an average; raise k, or publish generalized"
+                f"{percent(linkage.linked)} of densities fit their own record best, where "
+                f"{percent(1 / publication.k)} would if k records fitted each alike: expected anonymity is an "
+                "average; raise k, or publish generalized"
             )
         if linkage.informed > 2 * linkage.linked and linkage.informed > 2 / publication.k:
             sentences.append(
@@ -112,16 +115,16 @@ class UncertainAssessment:
         wide = float((self.spreads > _WIDE).mean())
         if wide > 0.01:
             sentences.append(
-                f"{percent(wide)} of records have a spread of more than a standard deviation, and tell hardly anything: "
-                "publish fewer quasi-identifiers, lower k, or leave outliers out"
+                f"{percent(wide)} of records have a spread of more than a standard deviation, and tell hardly "
+                "anything: publish fewer quasi-identifiers, lower k, or leave outliers out"
             )
         for column in publication.records.columns:
             known = column.numbers[(column.codes == 0) & ~np.isnan(column.numbers)]
             values, counts = np.unique(known, return_counts=True)
             if len(values) > 1 and counts.max() > max(publication.rows / 3, publication.k):
                 sentences.append(
-                    f"more than a third of the rows hold one value of {quote(column.name)}, which a density smears: name it "
-                    "in atoms, so that it is told as it is"
+                    f"more than a third of the rows hold one value of {quote(column.name)}, which a density smears: "
+                    "name it in atoms, so that it is told as it is"
                 )
         sentences += self.masking.warnings()
         if publication.policy.search.seed is not None:

@@ -25,18 +25,18 @@ _BINS = 12
 _PICTURED = 5
 """So many densities are in the picture."""
 MATCHING = (
-    "Each density was matched with the true record, of its stratum, that fits it best, as somebody would who has all of "
-    "them. Whoever knows the algorithm as well knows the spread that each true record is given, and looks at records of "
-    "the same spread alone. Expected anonymity is the average of how many fit as well as the own over all draws; this is "
-    "what the draw that is published comes to."
+    "Each density was matched with the true record, of its stratum, that fits it best, as somebody would who has "
+    "all of them. Whoever knows the algorithm as well knows the spread that each true record is given, and looks at "
+    "records of the same spread alone. Expected anonymity is the average of how many fit as well as the own over "
+    "all draws; this is what the draw that is published comes to."
 )
 OUTLIERS = (
-    "The spread of a record is as wide as it has to be: wide where few are near. So spreads show who is far from others, "
-    "even to those who have no true record."
+    "The spread of a record is as wide as it has to be: wide where few are near. So spreads show who is far from "
+    "others, even to those who have no true record."
 )
 PICTURE = (
-    "Some densities, each by the line that holds about half of it, and the true values of its record and of others that "
-    "fit it as well or better. The record itself is in the middle of none of them: centres are drawn."
+    "Some densities, each by the line that holds about half of it, and the true values of its record and of others "
+    "that fit it as well or better. The record itself is in the middle of none of them: centres are drawn."
 )
 SMOOTH = (
     "Shares of rows in each step: the true ones, and those that the densities give by expected value. What is sharp in "

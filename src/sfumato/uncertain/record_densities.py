@@ -1,22 +1,23 @@
-"""The smallest spread that gives a record expected anonymity k (Aggarwal, ICDE 2008, "On unifying privacy and
-uncertain data models").
+"""The smallest spread that gives a record expected anonymity k.
+
+C. C. Aggarwal, "On unifying privacy and uncertain data models", ICDE 2008.
 
 A record X is published as a centre Z, drawn from a density around X, and the density itself, moved to Z. Whoever has
 the true records matches them by fit: the density at Z that a record has. The *expected anonymity* of X is the expected
 number of true records, X among them, that fit Z at least as well as X does; chance is in the draw of Z. With w = Y - X
 for another record Y, and all columns divided by a common scale:
 
-**Gaussian** of standard deviation s. Y fits at least as well when \\|Z - Y\\| <= \\|Z - X\\|. Put Z = X + s·e with e
-standard normal: \\|s·e - w\\|² <= \\|s·e\\|² means \\|w\\|² <= 2·s·e·w, that is e·w/\\|w\\| >= \\|w\\|/(2·s), and
-e·w/\\|w\\| is a standard normal number. So the chance is Φ(-\\|w\\|/(2·s)) for w ≠ 0, and 1 for an equal record. The sum
+**Gaussian** of standard deviation s. Y fits at least as well when |Z - Y| <= |Z - X|. Put Z = X + s·e with e
+standard normal: |s·e - w|² <= |s·e|² means |w|² <= 2·s·e·w, that is e·w/|w| >= |w|/(2·s), and
+e·w/|w| is a standard normal number. So the chance is Φ(-|w|/(2·s)) for w ≠ 0, and 1 for an equal record. The sum
 grows with s from the number of equal records m towards m + (n - m)/2, which no s reaches.
 
-**Uniform** in the box of half-width s. X itself always lies in the box around Z, so Y fits at least as well when it does,
-too: in each column, the two boxes of half-width s around X and Y both hold Z, with chance max(1 - \\|w_l\\|/(2·s), 0); the
-columns are independent, so the chance is their product. The sum grows towards n.
+**Uniform** in the box of half-width s. X itself always lies in the box around Z, so Y fits at least as well when it
+does, too: in each column, the two boxes of half-width s around X and Y both hold Z, with chance max(1 - |w_l|/(2·s),
+0); the columns are independent, so the chance is their product. The sum grows towards n.
 
 Three things keep the promise true of what is really published. Centres are rounded, to a thousandth of the spread or
-finer, so that no digit tells of the sum that made them: a Gaussian chance is counted as Φ(-\\|w\\|/(2·s) - c) with c the
+finer, so that no digit tells of the sum that made them: a Gaussian chance is counted as Φ(-|w|/(2·s) - c) with c the
 longest way that rounding can move a centre, in spreads; a box is drawn a thousandth narrower than it is published. Far
 records are left out of a sum: for a Gaussian those beyond `reach`, whose chances are next to nothing. And spreads are
 rounded up to a ladder of 48 steps per power of ten. Each of them only makes expected anonymity larger than counted.
@@ -75,12 +76,13 @@ class Density(Protocol):
         ...
 
     def sum_chances(
-        self, pairs: "NearPairs", weights: FloatArray, rows: int, columns: int, high: int, low: int, k: float
+        self, pairs: "NearPairs", counted: FloatArray | None, rows: int, steps: tuple[int, int], k: float
     ) -> FloatArray:
-        """Add up the chances of each first record at steps of the ladder up to `high`: float[rows, steps], ascending.
+        """Add up the chances of each first record at steps of the ladder, ascending: float[rows, steps].
 
-        Pairs are all those within reach at `high`. Steps go down to the one above `low`, or to one at which no record
-        reaches k.
+        `counted` says how many records the second of a pair stands for, where not all stand for one. Steps go from the
+        one above the first of `steps` to the other, at which all pairs within reach are there; or from one at which no
+        record reaches k.
         """
         ...
 
@@ -95,15 +97,19 @@ class Density(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class NearPairs:
-    """Pairs of records that are near: int[p] `first` and `second`, and how far `apart`, float[1, p] or float[d, p]."""
+    """Pairs of records that are near.
+
+    int[p] `first` and `second`, and how far `apart`, float[1, p] or float[d, p], in d `columns`.
+    """
 
     first: IntArray
     second: IntArray
     apart: FloatArray
+    columns: int
 
     def select(self, kept: BoolArray) -> "NearPairs":
         """Keep some pairs."""
-        return NearPairs(self.first[kept], self.second[kept], self.apart[:, kept])
+        return NearPairs(self.first[kept], self.second[kept], self.apart[:, kept], self.columns)
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,7 @@ class GaussianDensity:
     def near_pairs(self, points: FloatArray, others: FloatArray, radius: float) -> NearPairs:
         """Pairs with their distances.
 
-        These are worked out as \\|x\\|² + \\|y\\|² - 2·x·y, relative to the mean of the points. What rounding does to
+        These are worked out as |x|² + |y|² - 2·x·y, relative to the mean of the points. What rounding does to
         that is of no account beside what `chances` has for rounded centres, and which are the same is looked at again.
         """
         middle = points.mean(axis=0)
@@ -139,7 +145,7 @@ class GaussianDensity:
         # of near points it is decided exactly whether they are the same
         close = np.flatnonzero(found <= 1e-12 * float(np.abs(y).max(initial=0)) ** 2 * len(middle))
         found[close] = ((x[first[close]] - y[second[close]]) ** 2).sum(axis=1)
-        return NearPairs(first, second, np.sqrt(found.clip(min=0))[None, :])
+        return NearPairs(first, second, np.sqrt(found.clip(min=0))[None, :], len(middle))
 
     def chances(self, apart: FloatArray, columns: int) -> FloatArray:
         """Φ(-distance/2 - c), and 1 where there is no difference; c is what rounding may shift."""
@@ -149,22 +155,28 @@ class GaussianDensity:
         return np.where(apart[0] > 0, ndtr(apart[0] * -0.5 - shift), 1.0)
 
     def sum_chances(
-        self, pairs: NearPairs, weights: FloatArray, rows: int, columns: int, high: int, low: int, k: float
+        self,
+        pairs: "NearPairs",
+        counted: FloatArray | None,
+        rows: int,
+        steps: tuple[int, int],
+        k: float,  # noqa: ARG002 - all steps at once
     ) -> FloatArray:
         """Count distances in bins, each of them rounded up by less than 0.4%, and add up over bins."""
         # the bits of a float are its logarithm, more or less: 256 bins for each doubling, the highest for `high`
+        low, high = steps
         farthest = pairs.apart[0].max(initial=0.0)
-        top = np.float64(max(farthest, self.reach(columns) * ladder(high))).view(np.int64) >> _BITS
+        top = np.float64(max(farthest, self.reach(pairs.columns) * ladder(high))).view(np.int64) >> _BITS
         bins = (pairs.apart[0].view(np.int64) >> _BITS) - (top - _BINS + 1)
-        counts = np.bincount(
-            pairs.first * _BINS + bins.clip(0, _BINS - 1), weights[pairs.second], minlength=rows * _BINS
-        ).reshape(rows, _BINS)
+        place = pairs.first * _BINS + bins.clip(0, _BINS - 1)
+        counts = np.bincount(place, counted, minlength=rows * _BINS).reshape(rows, _BINS)
         edges = ((np.arange(top - _BINS + 1, top + 1) + 1) << _BITS).view(np.float64)
-        equal = np.bincount(pairs.first, weights[pairs.second] * (pairs.apart[0] == 0), minlength=rows)
+        same = pairs.apart[0] == 0
+        equal = np.bincount(pairs.first[same], None if counted is None else counted[same], minlength=rows)
         lowest = max(low + 1, high - _DEEPEST) if low > _LOWEST else high - _DEEPEST
         spreads = np.array([ladder(step) for step in range(lowest, high + 1)])
         # what is equal is in the lowest bin, and fits with certainty
-        chances = self.chances((edges[:, None] / spreads).reshape(1, -1), columns).reshape(_BINS, len(spreads))
+        chances = self.chances((edges[:, None] / spreads).reshape(1, -1), pairs.columns).reshape(_BINS, len(spreads))
         return counts @ chances + equal[:, None] * (1 - chances[0])
 
     def most(self, rows: int, equal: IntArray) -> FloatArray:
@@ -190,7 +202,7 @@ class UniformDensity:
     name: ClassVar[str] = "uniform"
     norm: ClassVar[float] = math.inf
 
-    def reach(self, columns: int) -> float:
+    def reach(self, columns: int) -> float:  # noqa: ARG002 - the same, however many there are
         """Boxes that are two half-widths apart do not touch."""
         return 2.0
 
@@ -201,7 +213,7 @@ class UniformDensity:
             near &= np.abs(x[:, None] - y[None, :]) < radius
         first, second = np.nonzero(near)
         apart = np.stack([np.abs(x[first] - y[second]) for x, y in zip(points.T, others.T, strict=True)])
-        return NearPairs(first, second, apart)
+        return NearPairs(first, second, apart, len(apart))
 
     def chances(self, apart: FloatArray, columns: int) -> FloatArray:
         """The product over columns of the share of a box that the other box covers, as they are drawn."""
@@ -211,19 +223,20 @@ class UniformDensity:
         return found
 
     def sum_chances(
-        self, pairs: NearPairs, weights: FloatArray, rows: int, columns: int, high: int, low: int, k: float
+        self, pairs: "NearPairs", counted: FloatArray | None, rows: int, steps: tuple[int, int], k: float
     ) -> FloatArray:
         """Add up products of pairs, step by step, as long as a record reaches k: few are within reach of low steps."""
+        low, high = steps
         sums: list[FloatArray] = []
-        counted = weights[pairs.second]
         for step in range(high, low, -1):
             spread = ladder(step)
-            sums.append(np.bincount(pairs.first, self.chances(pairs.apart / spread, columns) * counted, minlength=rows))
+            chances = self.chances(pairs.apart / spread, pairs.columns)
+            sums.append(np.bincount(pairs.first, chances if counted is None else chances * counted, minlength=rows))
             enough = sums[-1] >= k
             if not enough.any():
                 break
-            kept = enough[pairs.first] & (pairs.apart < self.reach(columns) * spread).all(axis=0)
-            pairs, counted = pairs.select(kept), counted[kept]
+            kept = enough[pairs.first] & (pairs.apart < self.reach(pairs.columns) * spread).all(axis=0)
+            pairs, counted = pairs.select(kept), None if counted is None else counted[kept]
         return np.stack(sums[::-1], axis=1)
 
     def most(self, rows: int, equal: IntArray) -> FloatArray:
@@ -287,7 +300,8 @@ def smallest_spreads(
     if needy.any() and density.most(len(points), counts[needy]).min() <= k:
         return None
     if needy.any():
-        leaves, weights = _Leaves(places, density.norm), counts.astype(np.float64)
+        leaves = _Leaves(places, density.norm)
+        weights = counts.astype(np.float64) if counts.max() > 1 else None
         for leaf in range(len(leaves.starts)):
             rows = leaves.members(leaf)
             rows = rows[needy[rows]]
@@ -322,7 +336,9 @@ def _settle_leaf(neighbours: "_Neighbours", rows: IntArray, k: float) -> FloatAr
 class _Neighbours:
     """The records that may be near to those of one leaf."""
 
-    def __init__(self, places: FloatArray, weights: FloatArray, leaves: "_Leaves", leaf: int, density: Density) -> None:
+    def __init__(
+        self, places: FloatArray, weights: FloatArray | None, leaves: "_Leaves", leaf: int, density: Density
+    ) -> None:
         self.places, self.weights, self.leaves, self.density = places, weights, leaves, density
         self.leaf, self.gaps = leaf, leaves.gaps(leaf)
         self.columns = places.shape[1]
@@ -349,7 +365,8 @@ class _Neighbours:
         for start in range(0, len(rows), at_once):
             part = rows[start : start + at_once]
             pairs = self.density.near_pairs(self.places[part], self.places[others], radius)
-            sums = self.density.sum_chances(pairs, self.weights[others], len(part), self.columns, high, low, k)
+            counted = None if self.weights is None else self.weights[others][pairs.second]
+            sums = self.density.sum_chances(pairs, counted, len(part), (low, high), k)
             enough = sums[:, -1] >= k
             reached.append(enough)
             found.append(high + 1 - (sums[enough] >= k).sum(axis=1))

@@ -1,13 +1,13 @@
 """The records of a table as densities: which columns are uncertain, who is matched with whom, and centres drawn.
 
 Quasi-identifiers of numbers and dates are uncertain. They are divided by a scale, so that one spread serves all columns
-of a record: the standard deviation of the column, rounded to three digits, since the spreads that are published show it.
-A column in which all rows agree has the scale 0, and is published as it is.
+of a record: the standard deviation of the column, rounded to three digits, since the spreads that are published show
+it. A column in which all rows agree has the scale 0, and is published as it is.
 
 Whatever is published exactly tells records apart, and a record can hide only among those that nothing exact tells it
 from. So records form *strata*: by the values of the columns that the policy names under `strata`, by which of their
-uncertain columns are missing, and by the `atoms` of a column, numbers that are told as they are because many share them.
-Records are matched within their stratum alone, over the columns that are uncertain there.
+uncertain columns are missing, and by the `atoms` of a column, numbers that are told as they are because many share
+them. Records are matched within their stratum alone, over the columns that are uncertain there.
 """
 
 import math
@@ -44,7 +44,8 @@ class UncertainColumn:
 
     `numbers` is float[rows], NaN where one is missing, dates as microseconds since 1970. `codes` is int[rows]: 0 where
     the cell becomes a density, else the number of its atom, or one more than these where it is missing. `unit` is the
-    scale that spreads are multiples of, in what the column is measured in: days, for dates. `bounds` are those declared.
+    scale that spreads are multiples of, in what the column is measured in: days, for dates. `bounds` are those
+    declared.
     """
 
     name: str
@@ -129,8 +130,9 @@ def _read_column(cells: Any, rules: Column, spread_name: str, k: int) -> Uncerta
         if values.null_count == len(values):
             raise DataError(f"column {quote(rules.name)} has no value at all; leave it out as identifier")
         raise DataError(
-            f"column {quote(rules.name)} holds categories, and a density is of numbers or dates; name it in [algorithm] "
-            "strata, so that records are matched within each of its values, or leave it out as identifier"
+            f"column {quote(rules.name)} holds categories, and a density is of numbers or dates; name it in "
+            "[algorithm] strata, so that records are matched within each of its values, or leave it out as "
+            "identifier"
         )
     numbers = read.numbers
     if coded:

@@ -1,8 +1,8 @@
 """The files of a release: which there are, whether they are those that were published, and which columns are in each.
 
-Of the forms ``generalized``, ``synthetic`` and ``uncertain`` there is one table. Of the forms ``lossy-join`` and ``anatomy`` there are
-two (Wong et al., lossy join, Section 5): NSS with what is not sensitive, the class id last, and SS with the class id
-first, or one SS for each sensitive column.
+Of the forms ``generalized``, ``synthetic`` and ``uncertain`` there is one table. Of the forms ``lossy-join`` and
+``anatomy`` there are two (Wong et al., lossy join, Section 5): NSS with what is not sensitive, the class id last, and
+SS with the class id first, or one SS for each sensitive column.
 
 Anybody may have changed the folder. So a file is read only if it is a plain file in the folder itself, it is opened
 without waiting for anybody who might write into it, and whatever is wrong is a sentence, never a traceback.

@@ -5,8 +5,8 @@ data holder: the true numbers of each published record, in the order of the file
 
 - that spreads of a record are one multiple of the scales that the manifest states, and 0 where a value is told exactly;
 - that centres lie about the truth as draws from the stated densities do: not nearer, not farther, not beside it;
-- expected anonymity: for each record the sum, over the true records that nothing exact tells it from, of the chance that
-  they fit a density of its spread at least as well as it does itself.
+- expected anonymity: for each record the sum, over the true records that nothing exact tells it from, of the chance
+  that they fit a density of its spread at least as well as it does itself.
 
 When a release is made, the evidence itself and all that is published exactly are checked against the original.
 
@@ -171,8 +171,8 @@ def _check(view: TableView, statement: UncertainStatement) -> Verdict:
     ]
     view.read(
         "CREATE TABLE densities AS SELECT * EXCLUDE (place) FROM "
-        f"(SELECT {', '.join([*cells, *keys, 'place'])} FROM (SELECT *, row_number() OVER () AS place FROM {view.source})) "
-        "ORDER BY place"
+        f"(SELECT {', '.join([*cells, *keys, 'place'])} FROM "
+        f"(SELECT *, row_number() OVER () AS place FROM {view.source})) ORDER BY place"
     )
     published = view.connection.execute("SELECT * FROM densities").fetchnumpy()
     truth = view.connection.execute("SELECT * FROM truth").fetchnumpy()
@@ -228,7 +228,7 @@ class _Records:
         return np.isin(truth, column.atoms) | (np.full(len(truth), not column.scale) & ~np.isnan(truth))
 
     def exact_problems(self) -> list[str]:
-        """Name columns with cells that are missing or exact on one side alone, and spreads that are no such multiple."""
+        """Name columns with cells that are missing or exact on one side alone, and spreads of another scale."""
         problems, multiples = [], self.multiples()
         for place, column in enumerate(self.statement.columns):
             center, spread, truth = self.centers[place], self.spreads[place], self.truth[place]
@@ -252,8 +252,8 @@ class _Records:
             wrong = int((open_ & (off | (spread < 0))).sum())
             if wrong:
                 problems.append(
-                    f"column {quote(column.name)} has {wrong:,} spreads that are not the same multiple of its scale as those "
-                    "of other columns of the record"
+                    f"column {quote(column.name)} has {wrong:,} spreads that are not the same multiple of its scale "
+                    "as those of other columns of the record"
                 )
         return problems
 
