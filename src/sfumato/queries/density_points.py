@@ -45,7 +45,7 @@ def find_density_points(entry: Entry, labels: Sequence[str | None], *, centered:
 
     >>> entry = {"name": "age", "kind": "number", "density": "uniform", "step": 1, "bounds": [0, 120]}
     >>> points = find_density_points(entry, ["3.2 ± 4", None, "50 ± 0"])
-    >>> int(pa.compute.min(points.values).as_py()), points.label_of.max(), points.values.to_pylist()[-2:]
+    >>> int(pa.compute.min(points.values).as_py()), int(points.label_of.max()), points.values.to_pylist()[-2:]
     (0, 2, [None, 50.0])
     """
     densities = _Densities.read(entry, labels)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from sfumato._version import __version__
-from sfumato.core.arrays import FloatArray
+from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.page.charts import ChartAxis, Cloud, bar, clouds, paired_bars
 from sfumato.page.html import Markup, document, facts, join, name, note, paragraph, section, some_names, table, tag
 from sfumato.page.wording import found_keys, keys, percent, plural
@@ -160,7 +160,7 @@ def _picture(assessment: UncertainAssessment) -> Iterator[Markup]:
     whole = np.all([drawn.spreads[place] > 0 for place in axes], axis=0) & (
         drawn.common <= np.quantile(drawn.common, 0.9)
     )
-    pictured = []
+    pictured: list[Cloud] = []
     for row in _rows_apart([records.columns[place].numbers for place in axes], np.flatnonzero(whole)):
         center = np.array([drawn.centers[place][row] for place in axes])
         spread = np.array([drawn.spreads[place][row] for place in axes])
@@ -180,7 +180,7 @@ def _picture(assessment: UncertainAssessment) -> Iterator[Markup]:
     yield section("Densities and the records that fit them", tag("figure", picture), note(PICTURE))
 
 
-def _fitting(assessment: UncertainAssessment, row: int, others: FloatArray) -> FloatArray:
+def _fitting(assessment: UncertainAssessment, row: int, others: IntArray) -> IntArray:
     """List the records of a stratum by how well they fit a density, as far as the own record."""
     records, drawn = assessment.publication.records, assessment.publication.densities
     off = np.stack(
@@ -197,7 +197,7 @@ def _fitting(assessment: UncertainAssessment, row: int, others: FloatArray) -> F
     return others[order[: own + 1]]
 
 
-def _rows_apart(columns: list[FloatArray], candidates: FloatArray) -> list[int]:
+def _rows_apart(columns: list[FloatArray], candidates: IntArray) -> list[int]:
     """Choose rows that lie apart: near the middle, and towards the corners."""
     ranks = np.stack([np.argsort(np.argsort(column[candidates])) / max(len(candidates), 1) for column in columns])
     chosen: list[int] = []

@@ -177,7 +177,8 @@ class GaussianDensity:
         spreads = np.array([ladder(step) for step in range(lowest, high + 1)])
         # what is equal is in the lowest bin, and fits with certainty
         chances = self.chances((edges[:, None] / spreads).reshape(1, -1), pairs.columns).reshape(_BINS, len(spreads))
-        return counts @ chances + equal[:, None] * (1 - chances[0])
+        sums: FloatArray = counts @ chances + equal[:, None] * (1 - chances[0])
+        return sums
 
     def most(self, rows: int, equal: IntArray) -> FloatArray:
         """All equal records, and half of the others."""
@@ -231,7 +232,8 @@ class UniformDensity:
         for step in range(high, low, -1):
             spread = ladder(step)
             chances = self.chances(pairs.apart / spread, pairs.columns)
-            sums.append(np.bincount(pairs.first, chances if counted is None else chances * counted, minlength=rows))
+            weighed: FloatArray = chances if counted is None else chances * counted
+            sums.append(np.bincount(pairs.first, weighed, minlength=rows).astype(np.float64))
             enough = sums[-1] >= k
             if not enough.any():
                 break

@@ -134,6 +134,8 @@ def _read_column(cells: Any, rules: Column, spread_name: str, k: int) -> Uncerta
             "[algorithm] strata, so that records are matched within each of its values, or leave it out as "
             "identifier"
         )
+    if np.isnan(read.numbers).all():
+        raise DataError(f"column {quote(rules.name)} has no value at all; leave it out as identifier")
     numbers = read.numbers
     if coded:
         places = numpy_numbers(pc.fill_null(cells.indices.cast(pa.int64()), len(numbers)))

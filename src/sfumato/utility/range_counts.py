@@ -69,7 +69,7 @@ def range_chances(column: UncertainColumn, drawn: DrawnDensities, place: int, lo
         found: FloatArray = np.clip((off + 1) / 2, 0, 1) if drawn.density.name == "uniform" else ndtr(off)
         return found
 
-    whole = 1.0
+    whole: FloatArray = np.ones(len(center))
     if column.bounds is not None:
         first, last = column.bounds
         low, high = max(low, first), min(high, last)

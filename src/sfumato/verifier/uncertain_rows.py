@@ -46,6 +46,8 @@ _DENSITIES = ("gaussian", "uniform")
 _MICROSECONDS = 86_400_000_000.0
 _RARE = 24.0
 """Draws that look so unlikely happen once in e to this power: if they are seen, they are no draws."""
+_UNLIKELY = 13.5
+"""The same of centres at the truth: once in 700,000 releases."""
 _ROUNDED = 1.5e-3
 """A centre within so many spreads of the truth, its rounding included, is at the truth."""
 _BLOCK, _AT_ONCE = 256, 4096
@@ -300,11 +302,12 @@ class _Records:
             about = 1 / 3 if uniform else 1.0
             if not about - room[0] <= square <= about + room[1] or abs(mean) > math.sqrt(2 * each):
                 problems.append(f"centres of column {quote(column.name)} are not drawn from densities around the truth")
-        chosen = at_truth & (expected < 0)
-        mean, count = float(np.exp(expected[expected < 0]).sum()), int(chosen.sum())
-        # Chernoff's bound on a sum of so many rare events
-        if count > mean and count * math.log(count / mean) - count + mean > _RARE:
-            problems.append(f"{count:,} records have their centre at the truth, more than could be drawn there")
+        for likely in np.unique(expected[expected < 0]).tolist():  # records with as many columns that were drawn
+            alike = expected == likely
+            mean, count = int(alike.sum()) * math.exp(likely), int((at_truth & alike).sum())
+            # Chernoff's bound on a sum of so many rare events
+            if count > mean and count * math.log(count / mean) - count + mean > _UNLIKELY:
+                problems.append(f"{count:,} records have their centre at the truth, more than could be drawn there")
         return problems
 
     def strata(self) -> tuple[Places, int]:
