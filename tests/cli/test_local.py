@@ -175,11 +175,11 @@ def test_impossible(runs: Runs, job: Job, tmp_path: Path, algorithm: str, case: 
 @pytest.mark.parametrize("algorithm", [*LOCAL, *FULL_DOMAIN])
 def test_progress_says_what_is_left(job: Job, tmp_path: Path, algorithm: str) -> None:
     """On a terminal the bar counts what is done and what is left, in rows or in generalizations."""
-    command = [*COMMAND, "anonymize", str(job(algorithm)), "--json", "--out"]
-    quiet = subprocess.run([*command, "a"], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert re.fullmatch(r"warning: no requirement looks at the sensitive column 'illness'.*\n", quiet.stderr)
+    command = [*COMMAND, "anonymize", str(job(algorithm)), "--out"]
+    if algorithm == LOCAL[0]:
+        quiet = subprocess.run([*command, "a", "--json"], capture_output=True, text=True, check=True, cwd=tmp_path)
+        assert re.fullmatch(r"warning: no requirement looks at the sensitive column 'illness'.*\n", quiet.stderr)
     master, terminal = pty.openpty()
-    command.remove("--json")
     # read while it writes: a terminal takes a few kilobytes, and a slow machine draws the bar more often than that
     with (
         ThreadPoolExecutor(1) as reader,
