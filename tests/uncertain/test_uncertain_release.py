@@ -378,6 +378,7 @@ def test_other_commands_say_what_to_do(release: Path, folder: Path, runs: Runs) 
     for command in (
         ("utility", str(release), "--original", original),
         ("risk", str(release)),
+        ("compare", str(folder / "policy.toml"), "--set", "k=4,5", "--out", str(folder / "runs")),
         ("attack", "homogeneity", str(release)),
         ("apply", str(release), "--data", original, "--out", str(folder / "new")),
     ):
