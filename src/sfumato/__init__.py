@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sfumato.api.column_rules import identifier, individual, plain, quasi, sensitive, weight
     from sfumato.api.commands import compare, propose, query, risk, utility
     from sfumato.api.trees import Tree
+    from sfumato.condense.condensation_stream import CondensationStream
+    from sfumato.cross_tables import CrossTable, cross_table
     from sfumato.errors import (
         DataError,
         HierarchyError,
@@ -82,6 +84,8 @@ _HOMES = {
     "api.column_rules": ("identifier", "individual", "plain", "quasi", "sensitive", "weight"),
     "api.commands": ("propose", "query"),
     "api.trees": ("Tree",),
+    "cross_tables": ("CrossTable", "cross_table"),
+    "condense.condensation_stream": ("CondensationStream",),
     "extend": ("apply",),
     "queries": ("Answers",),
     "release": ("Release", "anonymize"),
@@ -96,6 +100,8 @@ __all__ = [
     "AlphaDeassociation",
     "AlphaKAnonymity",
     "Answers",
+    "CondensationStream",
+    "CrossTable",
     "DataError",
     "DistinctLDiversity",
     "EntropyLDiversity",
@@ -125,6 +131,7 @@ __all__ = [
     "attack",
     "collect",
     "compare",
+    "cross_table",
     "identifier",
     "individual",
     "load_policy",

@@ -43,6 +43,8 @@ COMMANDS = (
     "attack",
     "ledger",
     "collect",
+    "condense",
+    "audit",
     "schema",
 )
 """The commands in the order of the help text: each is a module of this package, with a function or an `app`."""

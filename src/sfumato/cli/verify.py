@@ -69,6 +69,9 @@ def show_verdict(verdict: "Verdict", *, as_json: bool) -> None:
     for note in verdict.notes:
         console.print(note, soft_wrap=True)
     word = "holds" if verdict.satisfied else "does not hold"
+    if verdict.privacy and verdict.privacy[0].model == "cell-suppression":
+        console.print(f"{verdict.rows:,} cells, {verdict.classes:,} of them suppressed: the table {word}")
+        return
     console.print(f"{verdict.rows:,} rows in {verdict.classes:,} classes: the release {word}")
 
 

@@ -8,7 +8,6 @@ Every column must be known to the noise. One that is not would leave as it is, a
 (``{"kind": "plain"}``). An answer that was left out is sent as left out.
 """
 
-import codecs
 import csv
 import io
 import os
@@ -31,17 +30,13 @@ from sfumato.collect.noise import ColumnNoise, Noise, Unperturbed
 from sfumato.collect.reports import PART, read_codes, read_numbers, read_sets, write_sets
 from sfumato.core.randomness import Randomness
 from sfumato.core.regular_file import open_regular_file
-from sfumato.errors import DataError, OutputError, UnreadableFile, listing, quote
+from sfumato.errors import DataError, OutputError, listing
 from sfumato.reading.outside_table import outside_column_names, read_outside_table
-from sfumato.table.column_header import name_columns
-from sfumato.table.csv_reader import find_separator
 from sfumato.table.formula_guard import guard_formula, unguard_formula
 from sfumato.table.frames import frame_kind, frame_of_kind
+from sfumato.table.text_records import TEXT_SUFFIXES, TextRecords
 
 _BATCH = 8192
-_CHUNK = 1 << 16
-_LONGEST_LINE = 1 << 24
-_TEXT_FILES = (".csv", ".tsv", ".txt", ".data", "")
 
 
 def perturb(data: Any, noise: Any, *, seed: int | None = None) -> Any:
@@ -203,7 +198,7 @@ def _read_batches(source: str | Path, separator: str | None) -> Iterator[Any]:
     path = Path(source)
     if str(source) == "-":
         yield from _read_text(io.FileIO(0, "rb", closefd=False), "standard input", separator)
-    elif path.suffix.lower() in _TEXT_FILES:
+    elif path.suffix.lower() in TEXT_SUFFIXES:
         with open_regular_file(path) as file:
             yield from _read_text(file.raw, path.name, separator)
     else:
@@ -216,94 +211,14 @@ def _read_batches(source: str | Path, separator: str | None) -> Iterator[Any]:
 
 
 def _read_text(file: Any, name: str, separator: str | None) -> Iterator[Any]:
-    """Read CSV from a file or a pipe: the header, then all rows that are there, up to a batch, before waiting for more.
-
-    Lines are kept until the record they belong to is whole, so that a cell may hold line ends.
-    """
-    lines = _Lines(file, name)
-    first = lines.peek()
-    mark = separator or find_separator(first, whole=False)
-    records = csv.reader(lines, delimiter=mark, strict=True)
-    try:
-        header = next(records, None)
-        if header is None:
-            raise DataError(f"{name} is empty; a table has a line of names and rows")
-        names = name_columns(header)
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise DataError(f"{name} has the column {quote(twice)} twice; rename one")
-        yield names
-        batch: list[list[str | None]] = []
-        for record in records:
-            if record and len(record) != len(names):
-                raise DataError(
-                    f"{name}: record {records.line_num:,} has {len(record)} cells where the header has {len(names)}; "
-                    "mend it, or quote cells that hold the separator"
-                )
-            if record or len(names) == 1:
-                batch.append([unguard_formula(cell) or None for cell in record or [""]])
-            if len(batch) >= _BATCH or (batch and not lines.ready()):
-                yield batch
-                batch = []
-        if batch:
+    """Read CSV from a file or a pipe: the header, then all rows that are there, up to a batch, before it waits."""
+    records = TextRecords(file, name, separator)
+    yield records.names
+    batch: list[list[str | None]] = []
+    for record in records:
+        batch.append([unguard_formula(cell) or None for cell in record])
+        if len(batch) >= _BATCH or not records.ready():
             yield batch
-    except csv.Error:
-        raise DataError(
-            f"{name}: line {records.line_num:,} cannot be read as CSV; close every quote, and write a quote inside a "
-            'quoted cell as ""'
-        ) from None
-
-
-class _Lines:
-    """The lines of a binary file or pipe as text, which knows whether the next one is there without waiting."""
-
-    def __init__(self, file: Any, name: str) -> None:
-        self._file, self._name = file, name
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("strict")
-        self._text, self._ended = "", False
-        self._lines: list[str] = []
-
-    def __iter__(self) -> "_Lines":
-        return self
-
-    def __next__(self) -> str:
-        while not self._lines:
-            if self._ended:
-                if not self._text:
-                    raise StopIteration
-                self._lines, self._text = [self._text], ""
-            else:
-                self._fill()
-        return self._lines.pop()
-
-    def ready(self) -> bool:
-        """Tell whether there is a line that can be had at once."""
-        return bool(self._lines) or self._ended
-
-    def peek(self) -> str:
-        """Give the beginning of the text, as far as it has arrived once there is a line."""
-        while not self._lines and not self._ended:
-            self._fill()
-        return "".join(reversed(self._lines)) + self._text
-
-    def _fill(self) -> None:
-        """Read what is there, or wait for something; keep whole lines, the next one last."""
-        try:
-            raw = self._file.read(_CHUNK)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise UnreadableFile(self._name, "failed", f"cannot be read: {reason}", "name another file") from None
-        try:
-            self._text += self._decoder.decode(raw, final=not raw)
-        except UnicodeDecodeError:
-            raise DataError(f"{self._name} is not UTF-8; save it as UTF-8") from None
-        self._ended = not raw
-        if "\0" in self._text:
-            raise DataError(f"{self._name} holds NUL bytes, which no CSV has; name a CSV file")
-        if len(self._text) > _LONGEST_LINE:
-            raise DataError(f"{self._name} has a line of more than {_LONGEST_LINE >> 20} MB; a table has rows")
-        parts = self._text.split("\n")
-        parts = [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
-        unfinished = bool(parts) and not self._ended and not parts[-1].endswith("\n")
-        self._text = parts.pop() if unfinished else ""
-        self._lines = parts[::-1]
+            batch = []
+    if batch:
+        yield batch

@@ -178,17 +178,7 @@ def read_kind(values: Any, rules: Column) -> ReadNumbers | None:
     >>> read_kind(arrow_texts(["12", "7"]), Column("ward", Role.PLAIN, kind="category")) is None
     True
     """
-    spec, kind = rules.hierarchy, rules.kind
-    if kind is None:
-        kind = (
-            "number"
-            if isinstance(spec, Intervals | Ranges)
-            else "date"
-            if isinstance(spec, Dates)
-            else "category"
-            if spec is not None
-            else None
-        )
+    spec, kind = rules.hierarchy, declared_kind(rules)
     dates = spec if isinstance(spec, Dates) else None
     match kind:
         case "category":
@@ -202,6 +192,19 @@ def read_kind(values: Any, rules: Column) -> ReadNumbers | None:
     if read is None and values.null_count < len(values):
         raise DataError(f"column {quote(rules.name)} is to hold {kind}s, and holds {values.type}; change its kind")
     return read
+
+
+def declared_kind(rules: Column) -> str | None:
+    """Say what a policy declares a column to hold: number, date or category; nothing where values are to decide.
+
+    >>> declared_kind(Column("age", Role.PLAIN)) is None
+    True
+    """
+    if rules.kind is not None or rules.hierarchy is None:
+        return rules.kind
+    if isinstance(rules.hierarchy, Intervals | Ranges):
+        return "number"
+    return "date" if isinstance(rules.hierarchy, Dates) else "category"
 
 
 def count_holders(codes: IntArray, width: int, persons: IntArray | None) -> IntArray:
@@ -288,24 +291,36 @@ def _bounds(values: FloatArray, scale: NumberScale, rules: Column) -> tuple[floa
     """Find the bounds of what is published: those declared, and 0 where no value is negative."""
     numbers = values[~np.isnan(values)]
     low, high = scale.limits
+    declared = declared_bounds(rules, dates=scale.is_date)
+    if declared is None:
+        return (0.0 if not scale.is_date and numbers.min(initial=0.0) >= 0 else low), high
+    outside = len(np.unique(numbers[~((numbers >= declared[0]) & (numbers <= declared[1]))]))
+    if outside:
+        raise DataError(
+            f"column {quote(rules.name)} has {outside:,} different values outside of its bounds; widen the bounds, or "
+            "mend the values"
+        )
+    return max(low, declared[0]), min(high, declared[1])
+
+
+def declared_bounds(rules: Column, *, dates: bool) -> tuple[float, float] | None:
+    """Read the bounds that a policy declares for numbers or `dates`: those of the column, or its hierarchy's domain.
+
+    >>> declared_bounds(Column("age", Role.PLAIN, bounds=(0, 120)), dates=False)
+    (0, 120)
+    """
     spec, declared = rules.hierarchy, rules.bounds
     if declared is None and (
         isinstance(spec, Ranges) or (isinstance(spec, Intervals) and spec.bottom is spec.top is None)
     ):
         declared = None if spec.domain is None else (spec.domain[0], spec.domain[1])
     if declared is None:
-        return (0.0 if not scale.is_date and numbers.min(initial=0.0) >= 0 else low), high
+        return None
     ends = [end if isinstance(end, int | float) else np.nan for end in declared]
-    if scale.is_date:
+    if dates:
         written = read_date_values(arrow_texts([str(end) for end in declared]), column=f"{rules.name}.bounds")
         ends = ends if written is None else written.numbers.tolist()
-    outside = len(np.unique(numbers[~((numbers >= ends[0]) & (numbers <= ends[1]))]))
-    if outside:
-        raise DataError(
-            f"column {quote(rules.name)} has {outside:,} different values outside of its bounds; widen the bounds, or "
-            "mend the values"
-        )
-    return max(low, ends[0]), min(high, ends[1])
+    return ends[0], ends[1]
 
 
 def standardize(numbers: FloatArray) -> tuple[FloatArray, float, float]:

@@ -36,7 +36,10 @@ _TABLE = re.compile(r"(table|nss|ss|ss-[^/]*|synthetic|uncertain)\.(csv|csv\.gz|
 _WRITTEN_FILES = {
     "public": frozenset({MANIFEST, f"{MANIFEST}.sig", "summary.html"}),
     "private": frozenset(
-        {AUDIT, "report.html", "recoding.json", "groups.parquet", "group_statistics.parquet", "true_values.parquet"}
+        {
+            *(AUDIT, "report.html", "recoding.json", "groups.parquet", "group_statistics.parquet"),
+            *("true_values.parquet", "cells.parquet"),
+        }
     ),
 }
 """What a release holds besides its tables, by part: ``--force`` removes nothing of another name."""

@@ -246,13 +246,15 @@ def _fewest_decimals(numbers: FloatArray) -> int | None:
 
     >>> _fewest_decimals(np.array([20.0, 7.25])), _fewest_decimals(np.array([1 / 3]))
     (2, None)
+    >>> _fewest_decimals(np.array([1e9 + 0.01])), _fewest_decimals(np.array([1e-10]))
+    (2, None)
     """
     if np.abs(numbers).max(initial=0) > 1e15:
         return None
     for decimals in range(7):
         for some in (numbers[:1000], numbers):  # most that lie on no such grid are found out by a few
             scaled = some * 10.0**decimals
-            if not (np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(np.abs(scaled), 1)).all():
+            if not (np.abs(scaled - np.rint(scaled)) <= 1e-13 * np.abs(scaled)).all():
                 break
         else:
             return decimals

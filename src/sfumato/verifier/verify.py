@@ -14,8 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import InputError, listing, quote
+from sfumato.errors import InputError, NotVerified, listing, quote
 from sfumato.verifier.accounts import read_promise
+from sfumato.verifier.cell_intervals import CELL_FORM, check_cell_files, refuse_other_questions
 from sfumato.verifier.checks import reach_verdict
 from sfumato.verifier.counts import ClassCounts, count_release
 from sfumato.verifier.drawn_rows import DRAWN_FORMS, DrawnStatement, verify_drawn_files
@@ -46,6 +47,8 @@ from sfumato.verifier.mask_checks import (
 )
 from sfumato.verifier.numeric_bounds import bound_problems
 from sfumato.verifier.release_files import (
+    CHANGED,
+    SUMMARY,
     JsonObject,
     Layout,
     manifest_file_problems,
@@ -101,6 +104,9 @@ def verify(
     public = public_folder(Path(folder))
     content, manifest = _read_manifest(public, key)
     audit = read_audit(public)
+    if manifest.get("form") == CELL_FORM:
+        refuse_other_questions(asked, previous, bases)
+        return verify_cells(public, content, manifest, audit)[0]
     promise = _requested_promise(manifest, audit, asked)
     promise = replace(promise, previous=use_files(promise.previous, previous))
     _check_requirements(promise, str(manifest.get("form")))
@@ -131,6 +137,25 @@ def verify(
     problems += (wrong := signature_problems(public, content, manifest))
     signature = None if wrong else _found_signature(manifest, key)
     return replace(verdict, problems=(*problems, *verdict.problems), signature=signature)
+
+
+def verify_cells(
+    public: Path, content: bytes, manifest: JsonObject, audit: JsonObject
+) -> tuple[Verdict, list[tuple[float, float]]]:
+    """Re-check a cross-table from its files; return the intervals of its suppressed cells as well, in steps."""
+    name, files = manifest.get("table"), manifest.get("files")
+    hashed = isinstance(files, dict) and all(
+        isinstance(entry, dict) and isinstance(entry.get("sha256"), str) for entry in files.values()
+    )
+    if not isinstance(name, str) or not isinstance(files, dict) or list(files) != [name] or not hashed:
+        raise NotVerified(f"manifest.json has no hash of its table: {CHANGED}")
+    page = manifest.get("summary")
+    if page is not None and not (isinstance(page, dict) and page.get("file") == SUMMARY and "sha256" in page):
+        raise NotVerified(f"manifest.json does not say properly which page it has: {CHANGED}")
+    problems = manifest_file_problems(content, audit) + table_file_problems(public, manifest)
+    problems += other_file_problems(public, manifest, [name])
+    verdict, intervals = check_cell_files(public, manifest)
+    return replace(verdict, problems=(*problems, *verdict.problems)), intervals
 
 
 def verify_accounts(folder: Path, verdict: Verdict, *, key: TrustedKey | None = None) -> Verdict:
