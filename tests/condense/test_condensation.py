@@ -165,11 +165,48 @@ def test_pools_have_k_numbers() -> None:
     holders = np.array([2, 1, 9, 2, 2, 1, 0])
     strata = np.array([0, 0, 0, 0, 1, 1, 1])
     pools = _pool_groups(holders, np.array([5.0, 1, 0, 3, 4, 4, 0]), strata, 3)
-    together = {pool: holders[pools == pool].sum() for pool in set(pools.tolist()) - {2, 6}}
+    together = {pool: holders[pools == pool].sum() for pool in set(pools.tolist()) - {-1}}
     assert all(total >= 3 for total in together.values())
-    assert pools[2] == 2
+    assert (pools[2], pools[6]) == (2, -1)
     short = _pool_groups(np.array([1, 9]), np.array([1.0, 9]), np.array([0, 0]), 3)
-    assert short.tolist() == [2, 1]
+    assert short.tolist() == [-1, 1]
+
+
+def test_one_person_in_many_groups_is_one() -> None:
+    """A person who alone holds a number, at every visit, is no pool of k: nothing is drawn from that number alone."""
+    rng = np.random.default_rng(1)
+    visits = [(who, visit) for visit in range(11) for who in range(20)]
+    gains = [1_234_567 if who == 0 and visit < 10 else 1 + who if visit == 10 else 0 for who, visit in visits]
+    table = pa.table(
+        {
+            "who": [f"P{who}" for who, _ in visits],
+            "visit": [visit for _, visit in visits],
+            "x": rng.normal(50, 10, len(visits)),
+            "gain": gains,
+        }
+    )
+    columns = {name: {"role": "individual" if name == "who" else "plain"} for name in table.column_names}
+    rules = {
+        "columns": columns,
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "algorithm": {"name": "condensation", "strata": ["visit"], "seed": 1},
+        "publish": {"form": "synthetic"},
+    }
+    drawn = Counter(sf.anonymize(table, rules).synthetic["gain"].to_pylist())
+    assert drawn[1_234_567] == 0
+    assert max(drawn) > 1000  # they are drawn like the whole column, of which it is one
+
+
+def test_a_person_with_most_rows_is_warned_of() -> None:
+    """Persons are counted and means are of rows, so that a group may be nearly one person's."""
+    who = ["A"] * 30 + [f"P{row}" for row in range(20)]
+    table = pa.table({"who": who, "x": np.random.default_rng(1).normal(0, 1, 50)})
+    columns = {"who": {"role": "individual"}, "x": {"role": "plain"}}
+    rules = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 4}], "algorithm": {"name": "condensation"}}
+    release = sf.anonymize(table, rules | {"publish": {"form": "synthetic"}})
+    assert any("one person has more than half of the rows" in sentence for sentence in release.warnings)
+    alone = sf.anonymize(table.slice(30), rules | {"publish": {"form": "synthetic"}})
+    assert not any("more than half of the rows" in sentence for sentence in alone.warnings)
 
 
 ODD: dict[str, Any] = {

@@ -196,6 +196,58 @@ def test_changed_evidence_is_found_out(release: Path) -> None:
         sf.verify(release)
 
 
+def test_evidence_that_says_less_is_found_out(release: Path) -> None:
+    """Means that are gone, groups that are another's and columns that are lacking: the audit knows the files, too."""
+    statistics, groups = (release / "private" / name for name in ("group_statistics.parquet", "groups.parquet"))
+    table, rows = pq.read_table(statistics), pq.read_table(groups)
+    means = [name for name in table.column_names if name.startswith("m")]
+    emptied = table
+    for name in means:
+        emptied = emptied.set_column(table.column_names.index(name), name, pa.nulls(len(table), pa.float64()))
+    pq.write_table(emptied, statistics)
+    assert "group_statistics.parquet is not the evidence that was written" in " ".join(sf.verify(release).complaints)
+    for lacking in (means, ["persons"]):
+        pq.write_table(table.drop_columns(lacking), statistics)
+        with pytest.raises(NotVerified, match="lacks what it should say of each group"):
+            sf.verify(release)
+    pq.write_table(table, statistics)
+    pq.write_table(rows.rename_columns(["other"]), groups)
+    with pytest.raises(NotVerified, match=r"groups\.parquet lacks"):
+        sf.verify(release)
+    pq.write_table(rows, groups)
+    verdict = sf.verify(release)
+    assert verdict.satisfied
+    assert any("cannot be seen without the original" in note for note in verdict.notes)
+
+
+def test_means_that_are_gone_are_missed(saves: Any) -> None:
+    """Where all rows have numbers every group has a mean, and evidence without is refused."""
+    columns = {"x": {"role": "plain"}}
+    rules = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 4}], "algorithm": {"name": "condensation"}}
+    table = pa.table({"x": np.random.default_rng(1).normal(0, 1, 40)})
+    folder = saves(table, rules | {"publish": {"form": "synthetic"}})
+    path = folder / "private" / "group_statistics.parquet"
+    stated = pq.read_table(path)
+    nothing = pa.nulls(len(stated), pa.float64())
+    pq.write_table(stated.set_column(stated.column_names.index("m0"), "m0", nothing), path)
+    assert any("have no stated mean" in complaint for complaint in sf.verify(folder).complaints)
+
+
+def test_cells_are_what_the_manifest_says(release: Path) -> None:
+    """A word among numbers, a number between two of its grid, and a category that is not listed are each named."""
+    lines = _rows(release)
+    head, first = lines[0].split(","), lines[1].split(",")
+    faults = {
+        "are no numbers": ("sodium", "word"),
+        "not on its grid": ("sodium", "140.123"),
+        "not list": ("arm", "new"),
+    }
+    for fault, (name, cell) in faults.items():
+        changed = [cell if column == name else old for column, old in zip(head, first, strict=True)]
+        _write_rows(release, [lines[0], ",".join(changed), *lines[2:]])
+        assert any(fault in complaint for complaint in sf.verify(release).complaints), fault
+
+
 def test_evidence_is_checked_against_the_rows_that_came_in(folder: Path) -> None:
     """When a release is made, groups that do not hold the rows they are said to hold are refused."""
     made: Any = sf.anonymize(None, folder / "policy.toml")

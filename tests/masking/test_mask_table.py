@@ -12,6 +12,7 @@ from sfumato.errors import DataError
 from sfumato.masking import MaskedTable, MaskingState, mask_table
 from sfumato.masking.grid_numbers import read_grid_numbers
 from sfumato.policy import Policy
+from sfumato.release import anonymize
 from sfumato.table import Table
 
 Masks = Callable[..., MaskedTable]
@@ -101,8 +102,8 @@ def test_noise_stays_within_the_domain_of_intervals() -> None:
     assert (min(masked), max(masked)) == (0, 20)
 
 
-def test_rounding_comes_last(masks: Masks, staff: Any) -> None:
-    """After noise and swapping, and after what was drawn anew, all are multiples within the bounds."""
+def test_rounding_comes_after_other_numbers(masks: Masks, staff: Any) -> None:
+    """After noise and swapping, and of what is drawn anew, all are multiples within the bounds."""
     for entry in (
         {"noise": 0.3, "swap": 0.1, "round": 500, "top": 60_000},
         {"pram": 0.5, "round": 500, "bottom": 40_000},
@@ -119,6 +120,54 @@ def test_post_randomization_draws_values_of_the_column(masks: Masks, staff: Any)
     assert set(masked.table.arrow["job"].to_pylist()) <= set(staff["job"].to_pylist())
     assert masked.columns["job"].values == 4
     assert masked.columns["job"].epsilon == pytest.approx(np.log(1 + 0.5 * 4 / 0.5))
+
+
+def test_post_randomization_draws_among_rounded_values(masks: Masks) -> None:
+    """Each multiple is drawn with the same chance, however many values are rounded to it, so that ε is what it says."""
+    values = [*range(96, 105), 200] * 400
+    masked = masks(pa.table({"x": pa.array(values)}), x={"round": 100, "pram": 0.0})
+    assert (masked.columns["x"].values, masked.columns["x"].epsilon) == (2, 0.0)
+    drawn = Counter(masked.table.arrow["x"].to_pylist())
+    assert drawn[100] + drawn[200] == 4000
+    assert drawn[200] == pytest.approx(2000, abs=200)  # six standard deviations
+
+
+@pytest.mark.parametrize(
+    ("texts", "bound"), [(["0001", "0020", "0300", "0004"], "20"), (["+1", "2.50", "3e2", "-4"], "20.0")]
+)
+def test_what_is_not_changed_is_spelled_as_it_was(masks: Masks, texts: list[str], bound: str) -> None:
+    """Swapped values, and those between bounds, are the cells that came in; those at and beyond a bound look alike."""
+    table = pa.table({"x": pa.array(texts * 5)})
+    assert sorted(masks(table, x={"swap": 0.3}).table.arrow["x"].to_pylist()) == sorted(texts * 5)
+    coded = masks(table, x={"top": 20}).table.arrow["x"].to_pylist()
+    assert coded == [text if float(text) < 20 else bound for text in texts] * 5
+    rounded = masks(table, x={"round": 20}).table.arrow["x"].to_pylist()
+    assert len({cell for cell in rounded if float(cell) == 20}) <= 1
+
+
+@pytest.mark.parametrize(
+    "entry", [{"round": 5}, {"top": 10}, {"bottom": 3}, {"pram": 0.2}, {"noise": 0.5, "swap": 0.2}]
+)
+def test_what_is_no_number_stays_so_and_passes(rules: Any, entry: dict[str, Any]) -> None:
+    """NaN is missing: it is not drawn for others, and the verifier takes it for neither uneven nor beyond a bound."""
+    values = [float("nan") if row % 5 == 0 else row * 0.5 for row in range(40)]
+    release = anonymize(
+        pa.table({"q": ["a"] * 40, "x": values}),
+        rules({"q": {"role": "quasi", "hierarchy": "suppress"}, "x": {"role": "plain"} | entry}),
+    )
+    assert np.isnan(release.table["x"].to_numpy()).sum() == 8
+    assert release.masked.columns["x"].applied.cells == 32
+
+
+def test_categories_of_rows_before_are_drawn_for_further_ones() -> None:
+    """An ordered categorical of further rows gets the categories that it lacks, and no cell gets lost."""
+    entries = {"q": {"role": "quasi", "hierarchy": "suppress"}, "x": {"role": "plain", "pram": 0.0}}
+    rules = Policy(columns=entries, privacy=[{"model": "k-anonymity", "k": 1}])
+    cells = pa.DictionaryArray.from_arrays(pa.array([0] * 300, pa.int8()), pa.array(["mid"]), ordered=True)
+    further = Table(pa.table({"q": ["a"] * 300, "x": cells}))
+    masked = mask_table(further, rules, like=MaskingState(None, {"x": {"low": 5, "high": 5}})).table.arrow["x"]
+    assert masked.null_count == 0
+    assert set(masked.to_pylist()) == {"low", "mid", "high"}
 
 
 def test_categories_keep_their_order(masks: Masks) -> None:

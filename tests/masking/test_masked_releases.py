@@ -139,8 +139,17 @@ def test_the_manifest_states_methods_and_no_figure_of_the_truth(released: Path) 
 def test_the_odds_are_those_of_published_values(released: Path) -> None:
     """With four jobs kept with chance 0.7: 1 + 0.7 · 4 / 0.3 times."""
     manifest = manifest_of(released)
-    assert "with the 4 that are published, one is at most 10.3 times likelier" in manifest["protects"]
+    assert "10.3 times (ε = 2.34) if the 4 that are published are all" in manifest["protects"]
     assert "(ε = 2.34)" in manifest["protects"]
+
+
+def test_of_several_masks_each_promises_of_what_it_was_given(released: Path) -> None:
+    """A value that was swapped and rounded, or coded and then changed, is not within so much of the true one."""
+    protects = manifest_of(released)["protects"]
+    hours, since = (protects[protects.index(f"'{name}': ") :].partition(". ")[0] for name in ("hours", "since"))
+    assert "what each was before this step is within 2.5 of it" in hours
+    assert "count as 2019-12-31" in since
+    assert "the true" not in hours + since
 
 
 def test_report_and_summary_tell_of_masks(released: Path) -> None:

@@ -114,3 +114,11 @@ def test_masks_that_do_nothing_are_named(masks: Masks) -> None:
     assert any("which is 0 in 'same': there is one value" in one for one in said)
     assert any("there is one in 'word'" in one for one in said)
     assert any("noise on 'few' is smaller than the steps" in one for one in said)
+
+
+def test_noise_that_vanishes_beside_coded_values(masks: Masks) -> None:
+    """Coded from ±1e300 to a few units, noise is nothing beside the variance of the truth, and figures are numbers."""
+    values = pa.array([1e300 * (row - 20) for row in range(40)])
+    figures = measure_masking(masks(pa.table({"x": values}), x={"top": 10, "bottom": 0, "noise": 1.0}))
+    (found,) = figures.recovery
+    assert all(np.isfinite(error) for error in (found.masked, found.bayes, found.recovered))

@@ -10,7 +10,7 @@ plain numbers:
 
 - Numbers beside atoms or NULL. In a group of ten of whom nine have no capital gain, the mean of the gains of the others
   is one person's. So where fewer than k rows of a group hold a number, their numbers are drawn from the mean and the
-  spread of several such groups together, which have k.
+  spread of several such groups together, which have k; of persons, k different ones, since one may be in many groups.
 - Categories that fewer than k hold are not published (see `mixed_columns`).
 - Every statistic is of k rows at least: nothing is kept of a row by itself.
 
@@ -19,8 +19,8 @@ of so many standard deviations of its column besides, and so large a share of th
 with one another, within a stratum.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -62,7 +62,8 @@ class Condensed:
 
     `columns` are those of the table, in its order. `group_of` is int[pseudo-rows], the group of each. `members` is
     int[rows], the group of each row that came in; `sizes` and `persons` are int[groups], its rows, and the different
-    persons among them.
+    persons among them. `pools` has, for the place of each column with numbers beside atoms or NULL, int[groups]: groups
+    of one number had their numbers drawn from the mean and spread of all of them, those of -1 from the whole column's.
     """
 
     columns: tuple[DrawnColumn, ...]
@@ -70,6 +71,7 @@ class Condensed:
     members: IntArray
     sizes: IntArray
     persons: IntArray
+    pools: Mapping[int, IntArray] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -87,7 +89,8 @@ def condense(
     members = group_rows(table, k, options.clustering or "mdav", progress)
     groups = int(members.max()) + 1
     order, runs = sort_by_group(members, groups)
-    drawn = _Drawing(table, order, runs, k, options, randomness).draw()
+    drawing = _Drawing(table, order, runs, k, options, randomness)
+    drawn = drawing.draw()
     group_of = np.repeat(np.arange(groups), runs.lengths * options.multiple)
     if options.noise:
         strata = table.strata[order[runs.starts]].take(group_of)
@@ -96,7 +99,7 @@ def condense(
     shuffle = randomness.permutation(len(group_of))
     persons = runs.lengths if table.persons is None else _count_persons(members, table.persons, groups)
     columns = tuple(part.take(shuffle) for part in drawn)
-    return Condensed(columns, group_of.take(shuffle), members, runs.lengths, persons)
+    return Condensed(columns, group_of.take(shuffle), members, runs.lengths, persons, drawing.pools)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -282,7 +285,8 @@ class _Drawing:
         values, shown = np.nan_to_num(column.numbers[self.order]), np.flatnonzero(codes == NUMBER)
         pool, means = np.arange(len(runs)), runs.sum(values) / runs.lengths
         if column.has_marks:
-            pool, means, spreads = self._pool(number, values)
+            pool = self.pools[number]
+            means, spreads = self._pool_moments(number, pool, values)
             few = np.repeat(self._holders[number] < self.k, runs.lengths * options.multiple)
             places = shown[few[shown]]
             pools = np.repeat(pool, runs.lengths * options.multiple)[places]
@@ -304,24 +308,47 @@ class _Drawing:
         )
         return settled
 
-    def _pool(self, number: int, values: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Put groups together in which few hold a number: int[groups], and the mean and spread of each pool.
+    @cached_property
+    def pools(self) -> dict[int, IntArray]:
+        """Put groups together in which few hold a number, for each column with numbers beside atoms or NULL.
+
+        Groups whose numbers are too few even together have -1: theirs are drawn like those of the whole column.
+        """
+        runs, k = self.runs, self.k
+        strata = self.table.strata[self.order[runs.starts]]
+        pools = {}
+        for number, column in enumerate(self.table.columns):
+            if column.numbers is None or not column.has_marks:
+                continue
+            held = column.codes[self.order] == NUMBER
+            amount = runs.sum(held.astype(np.float64))
+            means = runs.sum(np.nan_to_num(column.numbers[self.order])) / np.maximum(amount, 1)
+            few = np.flatnonzero((self._holders[number] > 0) & (self._holders[number] < k))
+            people = None
+            if self.table.persons is not None:
+                persons = self.table.persons[self.order]
+                people = {
+                    group: persons[start : start + length][held[start : start + length]].tolist()
+                    for group, start, length in zip(
+                        few.tolist(), runs.starts[few].tolist(), runs.lengths[few].tolist(), strict=True
+                    )
+                }
+            pools[number] = _pool_groups(self._holders[number], means, strata, k, people)
+        return pools
+
+    def _pool_moments(self, number: int, pool: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The mean and the spread of each pool of groups, float[groups + 1]; the last is that of pool -1.
 
         values: float[rows], the numbers in the order of the groups, 0 where there is none
         """
-        runs, holders = self.runs, self._holders[number]
+        runs, pools = self.runs, len(self.runs) + 1
         held = runs.sum((self.table.columns[number].codes[self.order] == NUMBER).astype(np.float64))
-        pool = _pool_groups(
-            holders, runs.sum(values) / np.maximum(held, 1), self.table.strata[self.order[runs.starts]], self.k
-        )
-        pools = len(runs) + 1
-        amount = np.maximum(np.bincount(pool, weights=held, minlength=pools), 1)
-        means = np.bincount(pool, weights=runs.sum(values), minlength=pools) / amount
-        variances = np.bincount(pool, weights=runs.sum(values**2), minlength=pools) / amount - means**2
-        # those that have too few numbers even together are drawn like the whole column
-        nobody = np.bincount(pool, weights=holders, minlength=pools) < self.k
-        means[nobody], variances[nobody] = 0.0, 1.0
-        return pool, means, np.sqrt(np.maximum(variances, 0))
+        place = np.where(pool < 0, len(runs), pool)
+        amount = np.maximum(np.bincount(place, weights=held, minlength=pools), 1)
+        means = np.bincount(place, weights=runs.sum(values), minlength=pools) / amount
+        variances = np.bincount(place, weights=runs.sum(values**2), minlength=pools) / amount - means**2
+        means[-1], variances[-1] = 0.0, 1.0  # of the whole column, which is standardized
+        return means, np.sqrt(np.maximum(variances, 0))
 
 
 def _deal(column: MixedColumn, codes: IntArray, coordinates: FloatArray, multiple: int) -> IntArray:
@@ -346,31 +373,61 @@ def _widen(drawn: FloatArray, codes: IntArray) -> FloatArray:
     return widened
 
 
-def _pool_groups(holders: IntArray, means: FloatArray, strata: IntArray, k: int) -> IntArray:
+def _pool_groups(
+    holders: IntArray,
+    means: FloatArray,
+    strata: IntArray,
+    k: int,
+    people: Mapping[int, Sequence[int]] | None = None,
+) -> IntArray:
     """Put groups in which fewer than k hold a number together, until k do: int[groups], the pool of each.
 
-    Those of a stratum with like means come together. A group with k holders, or none, is a pool of its own. What is
-    left of a stratum goes into its last pool, or where it has none into a last pool of all, which may have fewer.
+    Those of a stratum with like means come together. A group with k holders is a pool of its own. What is left of a
+    stratum goes into its last pool, or where it has none into one with what is left of others. -1 stands for no pool:
+    of a group without a number, and where what is left has fewer than k as well.
 
     holders, means: int and float[groups], how many hold a number and what it is on average
+    people: who they are, of each group with fewer than k; one who holds numbers in several groups counts once
 
     >>> _pool_groups(np.array([9, 2, 1, 2]), np.array([0.0, 4, 0, 4.5]), np.zeros(4, dtype=np.int64), 3).tolist()
     [0, 2, 2, 2]
+    >>> alone = {0: [7], 1: [7], 2: [7]}
+    >>> _pool_groups(np.ones(3, dtype=np.int64), np.zeros(3), np.zeros(3, dtype=np.int64), 3, alone).tolist()
+    [-1, -1, -1]
     """
-    pool = np.arange(len(holders))
+    pool = np.where(holders > 0, np.arange(len(holders)), -1)
     few = np.flatnonzero((holders > 0) & (holders < k))
     few = few[np.lexsort([means[few], strata[few]])]
+    left_over: list[int] = []
     for stratum in np.split(few, np.flatnonzero(np.diff(strata[few])) + 1):
-        left = np.cumsum(holders[stratum][::-1])[::-1]  # from each group on
-        name, total = -1, k  # of the last pool of the stratum, and the holders in it
+        left = _amounts_from(stratum, holders, people)
+        name, total, met = -1, k, set[int]()  # of the last pool of the stratum: its number, and the holders in it
         for place, group in enumerate(stratum.tolist()):
             if total >= k and (name < 0 or left[place] >= k):
-                name, total = group, 0
+                name, total, met = group, 0, set()
             pool[group] = name
-            total += int(holders[group])
+            if people is None:
+                total += int(holders[group])
+            else:
+                met.update(people[group])
+                total = len(met)
         if total < k:
-            pool[stratum] = len(holders)
+            left_over += stratum.tolist()
+    if left_over:
+        rest = np.array(left_over)
+        pool[rest] = rest[0] if _amounts_from(rest, holders, people)[0] >= k else -1
     return pool
+
+
+def _amounts_from(groups: IntArray, holders: IntArray, people: Mapping[int, Sequence[int]] | None) -> list[int]:
+    """Count who holds a number in each group and those after it: rows, or different people."""
+    if people is None:
+        return [int(amount) for amount in np.cumsum(holders[groups][::-1])[::-1]]
+    met, amounts = set[int](), list[int]()
+    for group in reversed(groups.tolist()):
+        met.update(people[group])
+        amounts.append(len(met))
+    return amounts[::-1]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

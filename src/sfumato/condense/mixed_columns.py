@@ -44,7 +44,7 @@ class MixedColumn:
     `codes` is int[rows], -1 where too few rows share what the row holds. `labels` has what each code is published as,
     an Arrow array; in a column of numbers, code 0 stands for a number and its label is NULL. `numbers` is float[rows],
     standardized: `center` and `spread` lead back to the values, and what is no number is NaN. `low` and `high` bound
-    what is published.
+    what is published. `climbed` are the labels that stand for rare values, of a hierarchy or ``*``.
     """
 
     name: str
@@ -57,12 +57,17 @@ class MixedColumn:
     spread: float = 1.0
     low: float = -np.inf
     high: float = np.inf
-    generalized: bool = False
+    climbed: tuple[str | None, ...] = ()
 
     @property
     def width(self) -> int:
         """Number of codes."""
         return len(self.labels)
+
+    @property
+    def generalized(self) -> bool:
+        """Whether some labels are no values."""
+        return bool(self.climbed)
 
     @property
     def kind(self) -> str:
@@ -163,8 +168,8 @@ def _mix_categories(
     coded: CodedColumn, rules: Column, nulls: Sequence[str], persons: IntArray | None, k: int
 ) -> MixedColumn:
     holders = count_holders(coded.codes.astype(np.int64), coded.width, persons)
-    codes, labels, generalized = _common_labels(coded, rules.hierarchy, holders, nulls, persons, k)
-    return MixedColumn(rules.name, rules.role, codes, labels, generalized=generalized)
+    codes, labels, climbed = _common_labels(coded, rules.hierarchy, holders, nulls, persons, k)
+    return MixedColumn(rules.name, rules.role, codes, labels, climbed=climbed)
 
 
 def read_kind(values: Any, rules: Column) -> ReadNumbers | None:
@@ -224,15 +229,15 @@ def count_holders(codes: IntArray, width: int, persons: IntArray | None) -> IntA
 
 def _common_labels(
     coded: CodedColumn, spec: Spec | None, holders: IntArray, nulls: Sequence[str], persons: IntArray | None, k: int
-) -> tuple[IntArray, Any, bool]:
+) -> tuple[IntArray, Any, tuple[str | None, ...]]:
     """Publish values that k hold as they are, and rarer ones by the lowest label that k rows of such values share.
 
-    Returns the code of each row, the label of each code, and whether labels are among them that are no values.
+    Returns the code of each row, the label of each code, and the labels among them that stand for rare values.
     """
     codes = coded.codes.astype(np.int64)
     rare = holders < k
     if not rare.any():
-        return codes, coded.values, False
+        return codes, coded.values, ()
     label_of: IntArray = np.where(rare, UNTOLD, np.arange(coded.width))  # of each value
     texts: list[str | None] = []
     levels = _levels_above(coded, spec, nulls)
@@ -250,7 +255,7 @@ def _common_labels(
     used = np.unique(label_of[label_of >= 0])
     place = np.full(len(labels) + 1, UNTOLD, dtype=np.int64)  # the last place is that of -1
     place[used] = np.arange(len(used))
-    return place[label_of].take(codes), labels.take(arrow_indices(used.tolist())), bool(texts)
+    return place[label_of].take(codes), labels.take(arrow_indices(used.tolist())), tuple(texts)
 
 
 def _levels_above(

@@ -45,7 +45,8 @@ class GridNumbers:
     steps:  whole numbers, one for each different value, which is `steps` / 10^`decimals`; of dates days, of timestamps
             the longest of day, hour, minute, second and so on that they are all multiples of
     `whole` says that all values are whole and have to stay so; `limits` are the least and the largest number of steps
-    that the type can hold, where it has such. `form` is how they are written again.
+    that the type can hold, where it has such. `form` is how they are written again. `spelled` are the texts that values
+    came as, where these are texts, with NULL for those that were changed: what is as it was is written as it was.
     """
 
     name: str
@@ -57,6 +58,7 @@ class GridNumbers:
     whole: bool = False
     limits: tuple[int, int] | None = None
     unit: int = 1
+    spelled: Any = None
 
     @property
     def there(self) -> BoolArray:
@@ -139,13 +141,28 @@ class GridNumbers:
         different, place = np.unique(steps, return_inverse=True)
         codes = np.full(len(self.codes), -1, dtype=np.int64)
         codes[self.there] = place.reshape(-1)
-        return replace(self, codes=codes, steps=different)
+        return replace(self, codes=codes, steps=different, spelled=None)
+
+    def clip(self, low: int | None, high: int | None) -> "GridNumbers":
+        """Bring values between two bounds; whatever is at a bound then is written alike, however it was spelled.
+
+        >>> codes = read_grid_numbers(pa.chunked_array([["007", "090", "093"]]), "x", "top")
+        >>> codes.clip(None, 90).write().to_pylist()
+        ['007', '90', '90']
+        """
+        steps, spelled = clip_steps(self.steps, low, high), self.spelled
+        if spelled is not None:
+            inside = np.ones(len(steps), dtype=np.bool_)
+            for bound in (low, high):
+                inside &= True if bound is None else np.asarray(steps != bound, dtype=np.bool_)
+            spelled = pc.if_else(arrow_flags(inside), spelled, None)
+        return replace(self, steps=steps, spelled=spelled)
 
     def write(self) -> Any:
         """Write a column of the type that came in; missing cells stay so.
 
         >>> prices = read_grid_numbers(pa.chunked_array([["12.50", None, "3.25"]]), "price", "round")
-        >>> replace(prices, steps=prices.steps * 2).write().to_pylist()
+        >>> prices.with_row_steps(prices.steps * 2).write().to_pylist()
         ['25.00', None, '6.50']
         """
         if not len(self.steps):
@@ -153,7 +170,9 @@ class GridNumbers:
         steps = self.steps
         steps = steps if self.limits is None else clip_steps(steps, *self.limits)
         indices = arrow_places(np.maximum(self.codes, 0), self.there)
-        written = pa.chunked_array([self._write_values(steps).take(indices)])
+        values = self._write_values(steps)
+        values = values if self.spelled is None else pc.coalesce(self.spelled, values)
+        written = pa.chunked_array([values.take(indices)])
         kind = self.column.type
         if not pa.types.is_dictionary(kind):
             if pa.types.is_floating(kind):  # what is no number is no NULL either
@@ -225,7 +244,7 @@ def read_grid_numbers(column: Any, name: str, key: str, kind: Any = None) -> Gri
     if types.is_date(values.type) or types.is_timestamp(values.type):
         return _read_dates(plain, values)
     if types.is_string(values.type) or types.is_large_string(values.type):
-        return _read_texts(plain, values, key)
+        return _read_texts(replace(plain, spelled=values), values, key)
     raise DataError(
         f"column {quote(name)} holds {source}, and {key} needs numbers or dates; turn it into these, or leave {key} out"
     )

@@ -1,9 +1,11 @@
 """Mask the columns of a table as its policy says, before anything else looks at them.
 
-The order is fixed: top and bottom coding, noise, rank swapping, post-randomization, rounding. Coding comes first, so
+The order is fixed: top and bottom coding, noise, rank swapping, rounding, post-randomization. Coding comes first, so
 that an outlier does not set the size of everybody's noise; noise that leads beyond a bound is brought back to it.
-Rounding comes last, so that what is published are multiples. What follows (encoding, models, recoding, measures, the
-verifier) sees masked values and no others; so what a model promises, it promises of these.
+Rounding comes after all that changes numbers, so that what is published are multiples, and post-randomization draws
+among these: drawn before, values that are rounded to one would be drawn together more often than others. What follows
+(encoding, models, recoding, measures, the verifier) sees masked values and no others; so what a model promises, it
+promises of these.
 """
 
 from collections.abc import Mapping, Sequence
@@ -167,18 +169,15 @@ def mask_table(table: Table, policy: Policy, *, like: MaskingState | None = None
         if masks.swap is not None:
             numbers[name], reach = _swap(numbers[name], masks.swap, Randomness(seed, f"swap {part} {name}"))
             done = replace(done, reach=reach)
+        if masks.round is not None:
+            numbers[name] = round_numbers(numbers[name], masks.round)
+        if name in numbers:
+            cells = numbers[name].write()
         if masks.pram is not None:
-            cells = numbers[name].write() if name in numbers else cells
             known = state.drawn.get(name, {})
             randomness = Randomness(seed, f"pram {part} {name}")
             cells, drawn_values[name], chances = _randomize(cells, masks, known, randomness)
             done = replace(done, values=len(chances.drawn), epsilon=chances.epsilon)
-            if masks.round is not None:
-                numbers[name] = read_grid_numbers(cells, name, "round", table.type_of(name))
-        if masks.round is not None:
-            numbers[name] = round_numbers(numbers[name], masks.round)
-        if masks.pram is None or masks.round is not None:
-            cells = numbers[name].write()
         place = arrow.schema.get_field_index(name)
         arrow = arrow.set_column(place, arrow.schema.field(place).with_type(cells.type), cells)
         applied[name] = done
@@ -214,7 +213,10 @@ def _first_numeric_key(masks: ColumnMasks) -> str | None:
 
 
 def _count_cells(arrow: Any, column: Column) -> int:
-    return int(arrow.num_rows - arrow.column(column.name).null_count)
+    """Count the cells that are not missing; what is no number is missing, too."""
+    cells = arrow.column(column.name)
+    lacking = pc.sum(pc.is_nan(cells)).as_py() or 0 if pa.types.is_floating(cells.type) else 0
+    return int(arrow.num_rows - cells.null_count - lacking)
 
 
 def _read_coded(table: Table, column: Column) -> GridNumbers:
@@ -249,10 +251,10 @@ def _swap(numbers: GridNumbers, share: float, randomness: Randomness) -> tuple[G
             f"column {quote(numbers.name)} has {plural(len(steps), 'value')}, and swap = {share:g} of the ranks is "
             "less than one, so that none would change places; raise swap, or leave it out"
         )
-    order = numbers.with_row_steps(steps)  # its codes are ranks
-    codes = order.codes.copy()
-    codes[there] = codes[there][swap_ranks(codes[there], reach, randomness)]
-    return replace(order, codes=codes), reach
+    ranks = np.unique(steps, return_inverse=True)[1].reshape(-1)
+    codes = numbers.codes.copy()
+    codes[there] = codes[there][swap_ranks(ranks, reach, randomness)]
+    return replace(numbers, codes=codes), reach
 
 
 def _randomize(
@@ -265,7 +267,10 @@ def _randomize(
     assert masks.pram is not None  # noqa: S101 - whoever calls has looked; this tells the type checker
     whole = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     kind = whole.type
-    plain = whole.dictionary_decode() if pa.types.is_dictionary(kind) else whole
+    plain = plain_values(whole)
+    lacking = pc.fill_null(pc.is_nan(plain), False) if pa.types.is_floating(plain.type) else None
+    if lacking is not None:  # what is no number is missing, and stays as it is
+        plain = pc.if_else(lacking, None, plain)
     encoded = plain.dictionary_encode()
     own = encoded.dictionary
     texts = own.cast(pa.string()).to_pylist()
@@ -288,14 +293,16 @@ def _randomize(
     indices = np.zeros(len(there), dtype=np.int64)
     indices[there] = drawn
     masked = values.take(pa.array(indices, mask=~there))
+    if lacking is not None:
+        masked = pc.if_else(lacking, plain_values(whole), masked)
     if pa.types.is_dictionary(kind):
-        masked = masked.dictionary_encode().cast(kind)
-        if kind.ordered:  # in the order that the categories had
-            masked = pa.DictionaryArray.from_arrays(
-                pc.index_in(plain_values(masked), whole.dictionary).cast(kind.index_type),
-                whole.dictionary,
-                ordered=True,
-            )
+        if kind.ordered:  # in the order that the categories had, and after them those of rows before
+            new = values.filter(pc.invert(pc.is_in(values, whole.dictionary)))
+            categories = pa.concat_arrays([whole.dictionary, new])
+            places = pc.index_in(masked, categories).cast(kind.index_type)
+            masked = pa.DictionaryArray.from_arrays(places, categories, ordered=True)
+        else:
+            masked = masked.dictionary_encode().cast(kind)
     return pa.chunked_array([masked]), total, chances
 
 

@@ -100,7 +100,8 @@ def measure_recovery(
     for place, name in enumerate(names):
         there = ~np.isnan(true_rows[:, place]) & ~np.isnan(seen_rows[:, place])
         true, seen = true_rows[there, place], seen_rows[there, place]
-        guesses = bayes_guesses(seen, float(np.sqrt(noise[place, place])))
+        deviation = float(np.sqrt(noise[place, place]))
+        guesses = bayes_guesses(seen, deviation) if deviation > 0 else seen  # beside coded values it may vanish
         found.append(
             RecoveredColumn(
                 name,

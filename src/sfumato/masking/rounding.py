@@ -31,4 +31,5 @@ def round_numbers(numbers: GridNumbers, step: float) -> GridNumbers:
     if numbers.limits is not None:  # the largest multiple that the type can hold, not the largest number
         low, high = numbers.limits
         steps = clip_steps(steps, -(-low // unit) * unit, high // unit * unit)
-    return replace(numbers, steps=steps)
+    # every value is written anew, so that what was a multiple before looks like what became one
+    return replace(numbers, steps=steps, spelled=None)

@@ -4,9 +4,7 @@ The few who are above the top are the ones whom everybody knows: the oldest, the
 and like those whose value is the bound itself. Nothing is promised of values between the bounds.
 """
 
-from dataclasses import replace
-
-from sfumato.masking.grid_numbers import GridNumbers, clip_steps
+from sfumato.masking.grid_numbers import GridNumbers
 
 Bound = float | str
 """A number, or an ISO date."""
@@ -25,8 +23,8 @@ def code_extremes(numbers: GridNumbers, *, top: Bound | None = None, bottom: Bou
         return numbers
     if top is not None:
         numbers, most = numbers.steps_of(top, "top")
-        numbers = replace(numbers, steps=clip_steps(numbers.steps, None, most))
+        numbers = numbers.clip(None, most)
     if bottom is not None:
         numbers, least = numbers.steps_of(bottom, "bottom")
-        numbers = replace(numbers, steps=clip_steps(numbers.steps, least, None))
+        numbers = numbers.clip(least, None)
     return numbers

@@ -1,7 +1,7 @@
 """How the values of a column are masked before anything else is done with them: keys of a column of a policy.
 
 Masks are the perturbative methods of statistical disclosure control: top and bottom coding, additive noise, rank
-swapping, post-randomization and rounding. They are options of a column and go with every form of release; `masking`
+swapping, rounding and post-randomization. They are options of a column and go with every form of release; `masking`
 applies them, in the order in which `ColumnMasks` has them.
 """
 
@@ -16,7 +16,7 @@ from sfumato.errors import PolicyError
 from sfumato.hierarchy import File, LabelFunction, Mask, Spec
 from sfumato.policy.section import Section
 
-MASK_KEYS = ("top", "bottom", "noise", "swap", "pram", "round")
+MASK_KEYS = ("top", "bottom", "noise", "swap", "round", "pram")
 """The keys of a column that mask it."""
 
 LEAST_NOISE, MOST_NOISE = 0.001, 10.0
@@ -66,8 +66,8 @@ class ColumnMasks:
     bottom: Bound | None = None
     noise: AddedNoise | None = None
     swap: float | None = None
-    pram: PostRandomization | None = None
     round: float | None = None
+    pram: PostRandomization | None = None
 
     def __bool__(self) -> bool:
         return any(getattr(self, each.name) is not None for each in fields(self))
@@ -93,11 +93,11 @@ class ColumnMasks:
             stated.append({"method": "noise", "share": self.noise.share, "correlated": self.noise.correlated})
         if self.swap is not None:
             stated.append({"method": "rank swapping", "share": self.swap})
+        if self.round is not None:
+            stated.append({"method": "rounding", "step": self.round})
         if self.pram is not None:
             pram = {"keep": self.pram.keep, "invariant": self.pram.invariant}
             stated.append({"method": "post-randomization", **pram})
-        if self.round is not None:
-            stated.append({"method": "rounding", "step": self.round})
         return stated
 
 
@@ -109,7 +109,7 @@ def read_masks(section: Section, hierarchy: Spec | None) -> ColumnMasks:
     """Read the keys that mask a column whose role allows it, and refuse what does not go together.
 
     >>> read_masks(Section({"noise": 0.1, "round": 100}, "columns.income"), None)
-    ColumnMasks(top=None, bottom=None, noise=AddedNoise(share=0.1, correlated=True), swap=None, pram=None, round=100)
+    ColumnMasks(top=None, bottom=None, noise=AddedNoise(share=0.1, correlated=True), swap=None, round=100, pram=None)
     >>> read_masks(Section({"top": 16, "bottom": 90}, "columns.age"), None)
     Traceback (most recent call last):
     sfumato.errors.PolicyError: columns.age.top: must be above bottom, which is 90, and is 16; raise it
@@ -119,8 +119,8 @@ def read_masks(section: Section, hierarchy: Spec | None) -> ColumnMasks:
         _read_bound(section, "bottom"),
         _read_noise(section),
         _read_share(section, "swap"),
-        _read_pram(section),
         _read_step(section),
+        _read_pram(section),
     )
     _check_bounds(section, masks)
     _check_together(section, masks, hierarchy)

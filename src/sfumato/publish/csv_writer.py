@@ -136,14 +136,22 @@ def _pieces(table: PublishedTable, null: str) -> list[_Piece]:
 
 
 def _combine_columns(pieces: list[_Piece]) -> list[_Piece]:
-    """Neighbouring columns of few values as one column of their combinations: fewer texts to join per row."""
+    """Neighbouring columns of few values as one column of their combinations: fewer texts to join per row.
+
+    There are no more combinations than rows, since each is written once.
+    """
     combined = pieces[:1]
     for piece in pieces[1:]:
         before = combined[-1]
         small = len(before.values) * len(piece.values) <= _COMBINED
         small = small and len(before.values) * piece.values.nbytes <= _COMBINED_BYTES
         small = small and len(piece.values) * before.values.nbytes <= _COMBINED_BYTES
-        if small and isinstance(before, PublishedColumn) and isinstance(piece, PublishedColumn):
+        if (
+            small
+            and isinstance(before, PublishedColumn)
+            and isinstance(piece, PublishedColumn)
+            and len(before.values) * len(piece.values) <= len(piece.codes)
+        ):
             texts = [a + b for a in before.values.to_pylist() for b in piece.values.to_pylist()]
             codes: Codes = before.codes.astype(np.int32) * len(piece.values) + piece.codes
             combined[-1] = PublishedColumn(codes, arrow_texts(texts))

@@ -118,7 +118,8 @@ class DrawnPublication:
         """Of each group its number, rows and persons, and the means of numbers: evidence for the verifier, and private.
 
         The mean of column number i is under ``m<i>``. Where not every row of the group holds a number in it, or the
-        number is an atom, there is none.
+        number is an atom, there is none. Of columns with such groups, ``p<i>`` has which groups had their numbers drawn
+        from all of them together; -1 are those that were drawn from the whole column.
         """
         condensed = self.condensed
         groups = len(condensed.sizes)
@@ -136,6 +137,8 @@ class DrawnPublication:
             values = np.where(plain, np.nan_to_num(column.numbers[order]), 0.0)
             means = column.restore(runs.sum(values) / runs.lengths)
             columns[f"m{place}"] = pa.array(np.where(every, means, 0.0), mask=~every)
+            if place in condensed.pools:
+                columns[f"p{place}"] = arrow_numbers(condensed.pools[place])
         return pa.table(columns)
 
 

@@ -91,7 +91,10 @@ def read_manifest(folder: str | Path, *, densities: bool = False) -> ReleaseMani
             "what they are worth is in its private report, and sfumato query answers from them"
         )
     if not isinstance(form, str) or form not in {*ONE_TABLE, *TWO_TABLES, *DENSITIES}:
-        raise InputError(f"this version answers no queries from a release of the form {quote(form)}")
+        raise InputError(
+            f"this works on rows that are people's, and {folder} is of the form {quote(form)}: its rows are no "
+            "person's, so that there are no labels and classes to look anybody up by; analyze its table as it is"
+        )
     split = form in TWO_TABLES
     tables = _table_names(manifest, ("nss", "ss") if split else ("table",))
     for name in tables:

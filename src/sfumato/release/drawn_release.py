@@ -140,6 +140,7 @@ def verify_drawn(publication: DrawnPublication) -> Verdict:
     statement = DrawnStatement.from_manifest(stated, state_requirements(publication.policy))
     persons = None if mixed.persons is None else arrow_numbers(mixed.persons)
     came = publication.source.arrow.select([column.name for column in mixed.columns])
-    original = OriginalRows(came, arrow_numbers(publication.condensed.members), persons)
+    climbed = {column.name: column.climbed for column in mixed.columns if column.climbed}
+    original = OriginalRows(came, arrow_numbers(publication.condensed.members), persons, climbed)
     table, groups, statistics = publication.table.arrow, publication.groups, publication.statistics
     return require_passed(verify_drawn_tables(table, groups, statistics, statement, original))

@@ -70,9 +70,9 @@ def write_drawn_release(  # noqa: PLR0913 - what, how and where
         with timed(seconds, "write"):
             files = {name: write_table(table, public / name, policy) for name, table in publication.tables.items()}
             flushing = [pool.submit(flush_to_disk, file.path) for file in files.values()]
-            _write_evidence(accounts.evidence(publication), private)
+            evidence = _write_evidence(accounts.evidence(publication), private)
             account = accounts.manifest(publication, files)
-            record = accounts.audit(publication)
+            record = accounts.audit(publication) | {"evidence": evidence}
             write_json(public / MANIFEST, account)
             write_json(private / AUDIT, record)
         with timed(seconds, "verify"):
@@ -103,12 +103,16 @@ def write_drawn_release(  # noqa: PLR0913 - what, how and where
     return verdict
 
 
-def _write_evidence(evidence: Mapping[str, Any], private: Path) -> None:
-    """Write what is needed of the original by whoever verifies it again, in tables."""
+def _write_evidence(evidence: Mapping[str, Any], private: Path) -> dict[str, str | None]:
+    """Write what is needed of the original by whoever verifies it again, in tables.
+
+    Returns the SHA-256 of each file, by which the audit knows them.
+    """
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where rows are drawn
 
     for name, table in evidence.items():
         pq.write_table(table, private / name)
+    return {name: file_digest(private / name) for name in evidence}
 
 
 def draft_drawn_audit(publication: Any) -> dict[str, Any]:

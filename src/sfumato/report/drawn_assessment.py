@@ -83,6 +83,11 @@ class DrawnAssessment:
                 "names "
                 'persons role = "individual", so that it counts people'
             )
+        if dominated := self._count_dominated():
+            sentences.append(
+                f"in {plural(dominated, 'group')} one person has more than half of the rows, and so most of what is "
+                "drawn from: k counts persons, and means count rows; take one row of each person, or a mean of them"
+            )
         for column in publication.mixed.columns:
             untold = float((column.codes == UNTOLD).mean())
             label = column.labels[column.width - 1].as_py() if column.generalized else None
@@ -106,6 +111,15 @@ class DrawnAssessment:
                 "this release; leave the seed out"
             )
         return sentences
+
+    def _count_dominated(self) -> int:
+        """Count the groups in which one person has more than half of the rows."""
+        persons, condensed = self.publication.mixed.persons, self.publication.condensed
+        if persons is None:
+            return 0
+        width = int(persons.max(initial=0)) + 1
+        pairs, rows = np.unique(condensed.members * width + persons, return_counts=True)
+        return len(np.unique((pairs // width)[2 * rows > condensed.sizes[pairs // width]]))
 
     @cached_property
     def sizes(self) -> str:

@@ -34,7 +34,7 @@ def masking_section(figures: MaskingFigures, *, drawn: bool = False) -> Markup:
     """Show what each mask promises, what it changed, and what of the noise is recovered; of `drawn` rows, before."""
     masks = {column: one.applied.masks for column, one in figures.columns.items()}
     values = {column: one.applied.values or 0 for column, one in figures.columns.items()}
-    promises = [tag("li", sentence) for sentence in promise_sentences(masks, values)]
+    promises = [tag("li", sentence) for sentence in promise_sentences(masks, values, published=False)]
     distances = table(
         ("Column", "Cells changed", "Correlation", "KS", "Ranks", "Frequencies", "ε"),
         [_distances(column, one) for column, one in figures.columns.items()],

@@ -246,6 +246,8 @@ def _fewest_decimals(numbers: FloatArray) -> int | None:
 
     >>> _fewest_decimals(np.array([20.0, 7.25])), _fewest_decimals(np.array([1 / 3]))
     (2, None)
+    >>> _fewest_decimals(np.array([50000.84375])), _fewest_decimals(np.array([0.1 + 0.2]))
+    (5, 1)
     >>> _fewest_decimals(np.array([1e9 + 0.01])), _fewest_decimals(np.array([1e-10]))
     (2, None)
     """

@@ -16,6 +16,7 @@ from sfumato.labels.covered_values import unknown_labels
 from sfumato.labels.label_loss import find_losses, loss_arrays
 from sfumato.masking import remask_table
 from sfumato.policy import Policy
+from sfumato.policy.options import DRAWN_FORMS
 from sfumato.split import TwoTables, tables_from_files
 from sfumato.split.two_tables import (
     NAME_THE_ORIGINAL,
@@ -169,7 +170,12 @@ def _check_noise(policy: Policy, drawn: frozenset[str]) -> None:
 
 
 def _check_columns(manifest: Mapping[str, Any], policy: Policy) -> None:
-    """Refuse a policy of another release; and means, which do not say what values they cover."""
+    """Refuse a policy of another release, rows that were drawn, and means, which do not say what values they cover."""
+    if manifest.get("form") in DRAWN_FORMS:
+        raise InputError(
+            "the rows of this release were drawn, so that there are no labels to tell a loss by; how like the original "
+            "they are was measured when it was made: see utility in private/audit.json, and private/report.html"
+        )
     roles = {(column["name"], column["role"]) for column in manifest["columns"]}
     mine = [column for column in (*policy.quasi, *policy.sensitive) if (column.name, str(column.role)) not in roles]
     if mine:

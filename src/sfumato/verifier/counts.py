@@ -30,6 +30,9 @@ MOST_NAMED = 3
 
 _ORDERED_BY = 3
 
+_MANY_COLUMNS = 30
+"""With more quasi-identifiers than this, the labels of all are fetched at once."""
+
 
 def count_release(tables: Sequence[TableView], promise: Promise, layout: Layout) -> "ClassCounts":
     """Count the classes of a release and their values; refuse one where a column that matters is not there once."""
@@ -162,8 +165,17 @@ class OneTableCounts(ClassCounts):
 
     def labels(self, column: str) -> list[str | None]:
         """List the different labels of a quasi-identifier."""
-        labels = self.connection.sql(f"SELECT DISTINCT {self.table.column(column)} AS v FROM classes")
+        name = self.table.column(column)
+        if len(self.promise.quasi) > _MANY_COLUMNS:  # a query for each of hundreds of columns takes seconds
+            return self.table.texts(column, self._class_labels.column(name).unique())
+        labels = self.connection.sql(f"SELECT DISTINCT {name} AS v FROM classes")
         return self.table.texts(column, labels.to_arrow_table().column("v"))
+
+    @cached_property
+    def _class_labels(self) -> Any:
+        """The labels of all classes, as an Arrow table."""
+        keys = ", ".join(self.table.column(quasi) for quasi in self.promise.quasi)
+        return self.connection.sql(f"SELECT {keys} FROM classes").to_arrow_table()
 
     def describe(self, identifier: int) -> str:
         """Name a class by its published labels."""

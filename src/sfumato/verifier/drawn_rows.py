@@ -3,17 +3,20 @@
 What is promised is how the rows came about, and the rows do not show it. So there is evidence, which stays with the
 data holder: the group that each published row was drawn for, and of each group how many rows and persons it had and the
 means of its numbers. Checked from the files are the sizes of the groups against k, the published rows of each group
-against its size and its means, that no category stands in fewer rows than k would give it, and that numbers keep their
-bounds.
+against its size and its means, that no category stands in fewer rows than k would give it and all are those that the
+manifest lists, that numbers are numbers, on their grid and within their bounds, and that the evidence is the one that
+the audit knows.
 
 When a release is made, the original is at hand as well. Then the evidence itself is checked against it: every row is in
-one group, groups have as many rows and persons and such means as stated, strata are kept, and no category of the
-original that k rows hold is lost.
+one group, groups have as many rows and persons and such means as stated, strata are kept, no category of the original
+that k hold is lost and none that fewer hold is published, atoms are held by k, and where numbers were drawn from
+several groups together k hold one there.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +35,14 @@ DRAWN_MODELS = ("k-anonymity", "identity-k-anonymity")
 GROUPS_FILE = "groups.parquet"
 """Private: the group of each published row, in the order of the file."""
 STATISTICS_FILE = "group_statistics.parquet"
-"""Private: of each group its number, its rows, its persons, and the mean of each column of numbers."""
+"""Private: of each group its number, its rows, its persons, the mean of each column of numbers, and with which groups
+its numbers were drawn where few of it hold one."""
+
+FROM_EVIDENCE = (
+    "how many people each row was drawn from is read from the evidence in the private part; that the original gives "
+    "this evidence was checked when the release was made, and cannot be seen without the original"
+)
+"""What a verdict on drawn rows rests on."""
 
 _TOLERANCE, _PRECISION = 1e-6, 1e-12
 """By how much means may differ besides rounding to a grid: relative to the numbers of the group, and of the column."""
@@ -51,18 +61,23 @@ class DrawnColumnStatement:
     date_format: str | None = None
     atoms: tuple[str, ...] = ()
     has_means: bool = True
+    labels: tuple[str | None, ...] | None = None
 
     @classmethod
     def from_entry(cls, entry: JsonObject) -> "DrawnColumnStatement":
         """Read an entry of the data dictionary; whatever is not as it should be is refused."""
         bounds, atoms = entry.get("bounds"), entry.get("atoms", [])
         step, kind, form = entry.get("step", 0), entry.get("kind"), entry.get("date_format")
+        labels = entry.get("labels")
         numbers = [step, *(bounds if isinstance(bounds, list) else [])]
         sound = kind in {"number", "date", "category"} and all(
             isinstance(number, int | float) and not isinstance(number, bool) for number in numbers
         )
         sound = sound and (bounds is None or (isinstance(bounds, list) and len(bounds) == 2)) and step >= 0
         sound = sound and isinstance(atoms, list) and all(isinstance(atom, str) for atom in atoms)
+        sound = sound and (
+            labels is None or (isinstance(labels, list) and all(isinstance(label, str | None) for label in labels))
+        )
         if not sound or not isinstance(form, str | None):
             raise NotVerified(
                 f"manifest.json does not say properly what column {quote(entry['name'])} holds: it was changed after "
@@ -70,7 +85,8 @@ class DrawnColumnStatement:
             )
         timed = str(entry.get("type", "")).startswith(_NO_MEANS)
         pair = None if bounds is None else (float(bounds[0]), float(bounds[1]))
-        return cls(entry["name"], str(kind), float(step), pair, form, tuple(atoms), not timed)
+        listed = None if labels is None else tuple(labels)
+        return cls(entry["name"], str(kind), float(step), pair, form, tuple(atoms), not timed, listed)
 
     def number_sql(self, cell: str, *, atoms: bool = True) -> str:
         """Write a cell of the column as a number: NULL where it holds none, or an atom and those are left out.
@@ -122,11 +138,15 @@ class DrawnStatement:
 
 @dataclass(frozen=True, eq=False)
 class OriginalRows:
-    """The table that rows were drawn from, as Arrow, with the group of each row, and the person where there are any."""
+    """The table that rows were drawn from, as Arrow, with the group of each row, and the person where there are any.
+
+    `climbed` has, by column, the labels that stand for rare values; some value may be spelled like one of them.
+    """
 
     table: Any
     members: Any
     persons: Any = None
+    climbed: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
 
 def verify_drawn_files(path: Path, private: Path, statement: DrawnStatement, null: str) -> Verdict:
@@ -152,6 +172,19 @@ def verify_drawn_files(path: Path, private: Path, statement: DrawnStatement, nul
         return _check(view, statement)
 
 
+def evidence_problems(private: Path, audit: JsonObject) -> list[str]:
+    """Name files of evidence that are not those whose hashes the audit has."""
+    stated = audit.get("evidence")
+    if not isinstance(stated, dict):
+        return ["the audit does not say what the evidence was: it was changed after it was written"]
+    problems = []
+    for name in (GROUPS_FILE, STATISTICS_FILE):
+        with plain_file(private, name).open("rb") as stream:
+            if hashlib.file_digest(stream, "sha256").hexdigest() != stated.get(name):
+                problems.append(f"{name} is not the evidence that was written: its SHA-256 differs from the audit's")
+    return problems
+
+
 def verify_drawn_tables(
     table: Any, groups: Any, statistics: Any, statement: DrawnStatement, original: OriginalRows
 ) -> Verdict:
@@ -163,7 +196,7 @@ def verify_drawn_tables(
         connection.register("stated", statistics)
         verdict = _check(view, statement)
         rows = _register(connection, "original", original.table, member=original.members, person=original.persons)
-        problems = (*verdict.problems, *_original_problems(view, rows, statement, persons=original.persons is not None))
+        problems = (*verdict.problems, *_original_problems(view, rows, statement, original))
         return Verdict(verdict.rows, verdict.classes, verdict.privacy, problems)
 
 
@@ -184,6 +217,7 @@ def _check(view: TableView, statement: DrawnStatement) -> Verdict:
     lacking = [column.name for column in statement.columns if column.name not in view.columns]
     if lacking:
         return Verdict(0, 0, (), (f"the table lacks columns that the manifest has: {listing(lacking)}",))
+    _require_evidence(view, statement)
     means = "".join(
         f", {column.number_sql(view.text_sql(view.column(column.name)))} AS n{place}"
         for place, column in enumerate(statement.columns)
@@ -216,6 +250,24 @@ def _check(view: TableView, statement: DrawnStatement) -> Verdict:
     return Verdict(rows, groups, tuple(findings), tuple(problems))
 
 
+def _require_evidence(view: TableView, statement: DrawnStatement) -> None:
+    """Refuse evidence that lacks a column."""
+    needed = {"stated": {"group", "rows", "persons"}, "group_of": {"group"}}
+    for place, column in enumerate(statement.columns):
+        if column.kind != "category":
+            needed["stated"].add(f"m{place}")
+    for table, names in needed.items():
+        if names - _column_names(view, table):
+            raise NotVerified(
+                f"{GROUPS_FILE if table == 'group_of' else STATISTICS_FILE} lacks what it should say of each group: it "
+                "was changed after it was written, or is of another version"
+            )
+
+
+def _column_names(view: TableView, table: str) -> set[str]:
+    return {name for (name,) in view.connection.execute(f"SELECT column_name FROM (DESCRIBE {table})").fetchall()}
+
+
 def number_text(number: float) -> str:
     """Write a number in SQL, as a float that is the same.
 
@@ -240,11 +292,13 @@ def _one_value(view: TableView) -> Any:
 
 def _mean_problems(view: TableView, statement: DrawnStatement) -> list[str]:
     """Name columns in which the rows of a group do not have the mean that is stated of it."""
-    one, problems = _one_value(view), []
-    known = {name for (name,) in view.connection.execute("SELECT column_name FROM (DESCRIBE stated)").fetchall()}
+    one, problems, known = _one_value(view), [], _column_names(view, "stated")
     for place, column in enumerate(statement.columns):
-        if column.kind == "category" or not column.has_means or f"m{place}" not in known:
+        if column.kind == "category" or not column.has_means:
             continue
+        # evidence says with p where a number was not the whole story
+        if f"p{place}" not in known and one(f"SELECT count(*) FROM stated WHERE m{place} IS NULL"):
+            problems.append(f"in column {quote(column.name)}, groups have no stated mean where all have numbers")
         wrong = one(
             f"SELECT count(*) FROM (SELECT g, avg(n{place}) AS found, max(abs(n{place})) AS size, count(*) AS n "
             f'FROM drawn GROUP BY g) JOIN stated ON g = "group" WHERE m{place} IS NOT NULL AND '
@@ -257,7 +311,7 @@ def _mean_problems(view: TableView, statement: DrawnStatement) -> list[str]:
 
 
 def _cell_problems(view: TableView, statement: DrawnStatement) -> list[str]:
-    """Name columns with numbers out of bounds, and with categories in fewer rows than k gives them."""
+    """Name columns with cells that are no numbers, off their grid or out of bounds, and with categories too rare."""
     one, problems = _one_value(view), []
     least = statement.k * statement.multiple
     for place, column in enumerate(statement.columns):
@@ -266,7 +320,22 @@ def _cell_problems(view: TableView, statement: DrawnStatement) -> list[str]:
             few = one(f"SELECT count(*) FROM (SELECT {cell} FROM drawn GROUP BY {cell} HAVING count(*) < {least})")
             if few:
                 problems.append(f"column {quote(column.name)} has {few:,} values in fewer than {least:,} rows")
-        elif column.bounds is not None:
+            problems += _label_problems(view, column)
+            continue
+        if not column.has_means:  # times of day, which are no numbers here
+            continue
+        wrong = one(f"SELECT count(*) FROM drawn WHERE {cell} IS NOT NULL AND n{place} IS NULL")
+        if wrong:
+            problems.append(f"column {quote(column.name)} has {wrong:,} cells that are no {column.kind}s")
+        if column.step and column.kind == "number":
+            steps = f"(n{place} / {number_text(column.step)})"
+            off = one(
+                f"SELECT count(*) FROM drawn WHERE abs({steps} - round({steps})) > "
+                f"greatest(1e-9, least(abs({steps}) * 1e-12, 0.4))"
+            )
+            if off:
+                problems.append(f"column {quote(column.name)} has {off:,} numbers that are not on its grid")
+        if column.bounds is not None:
             low, high = column.bounds
             out = one(
                 f"SELECT count(*) FROM drawn WHERE n{place} < {number_text(low)} OR n{place} > {number_text(high)}"
@@ -276,12 +345,24 @@ def _cell_problems(view: TableView, statement: DrawnStatement) -> list[str]:
     return problems
 
 
+def _label_problems(view: TableView, column: DrawnColumnStatement) -> list[str]:
+    """Say where a category holds other values than the manifest lists."""
+    if column.labels is None:
+        return []
+    cell = view.text_sql(view.column(column.name))
+    found = {value for (value,) in view.connection.execute(f"SELECT DISTINCT {cell} FROM drawn").fetchall()}
+    unknown = len(found - set(column.labels))
+    return [f"column {quote(column.name)} has {unknown:,} values that the manifest does not list"] if unknown else []
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # The evidence beside the original
 
 
-def _original_problems(view: TableView, rows: TableView, statement: DrawnStatement, *, persons: bool) -> list[str]:
-    one, problems = _one_value(view), []
+def _original_problems(
+    view: TableView, rows: TableView, statement: DrawnStatement, original: OriginalRows
+) -> list[str]:
+    one, problems, persons = _one_value(view), [], original.persons is not None
     who = "person" if persons else "rowid"
     cells = ", ".join(
         f"{column.number_sql(rows.column(column.name), atoms=False)} AS n{place}"
@@ -289,8 +370,8 @@ def _original_problems(view: TableView, rows: TableView, statement: DrawnStateme
         else f"{rows.column(column.name)} AS t{place}"
         for place, column in enumerate(statement.columns)
     )
-    person = "person, " if persons else "row_number() OVER () AS rowid, "
-    view.connection.execute(f"CREATE TABLE came AS SELECT member AS g, {person}{cells} FROM original")
+    person = "person" if persons else "row_number() OVER () AS rowid"
+    view.connection.execute(f"CREATE TABLE came AS SELECT member AS g, {person}, {cells} FROM original")
     wrong = one(
         f"SELECT count(*) FROM (SELECT g, count(*) AS n, count(DISTINCT {who}) AS p FROM came GROUP BY g) "
         'FULL JOIN stated ON g = "group" WHERE n IS DISTINCT FROM rows OR p IS DISTINCT FROM persons'
@@ -316,7 +397,17 @@ def _original_problems(view: TableView, rows: TableView, statement: DrawnStateme
             )
             if lost:
                 problems.append(f"column {quote(column.name)} has {lost:,} values in fewer rows than the original")
-        elif column.has_means:
+            rare = one(
+                f"SELECT count(*) FROM (SELECT t{place} AS v, count(DISTINCT {who}) AS p FROM came GROUP BY v) AS o "
+                f"JOIN (SELECT DISTINCT {view.column(column.name)} AS v FROM drawn) AS d "
+                f"ON o.v IS NOT DISTINCT FROM d.v WHERE p < {statement.k}{_except_labels(original, column.name)}"
+            )
+            if rare:
+                problems.append(f"column {quote(column.name)} has {rare:,} values that fewer than {statement.k:,} hold")
+        else:
+            problems += _pool_problems(view, rows, statement, place, who)
+            if not column.has_means:
+                continue
             wrong = one(
                 f"SELECT count(*) FROM (SELECT g, avg(n{place}) AS found, max(abs(n{place})) AS size, "
                 f'count(n{place}) AS h, count(*) AS n FROM came GROUP BY g) JOIN stated ON g = "group" '
@@ -326,4 +417,32 @@ def _original_problems(view: TableView, rows: TableView, statement: DrawnStateme
             )
             if wrong:
                 problems.append(f"in column {quote(column.name)}, {wrong:,} groups do not have the mean of their rows")
+    return problems
+
+
+def _except_labels(original: OriginalRows, column: str) -> str:
+    """Write a condition that leaves out the labels that stand for rare values of a column."""
+    labels = [label for label in original.climbed.get(column, ()) if label is not None]
+    return f" AND o.v NOT IN ({', '.join(map(quote_text, labels))})" if labels else ""
+
+
+def _pool_problems(view: TableView, rows: TableView, statement: DrawnStatement, place: int, who: str) -> list[str]:
+    """Say where a number was drawn from what fewer than k hold: of an atom, or of groups that were taken together."""
+    one, problems, column = _one_value(view), [], statement.columns[place]
+    for atom in column.atoms:
+        held = one(
+            f"SELECT count(DISTINCT {who}) FROM (SELECT *, row_number() OVER () AS rowid FROM {rows.source}) "
+            f"WHERE {column.number_sql(rows.column(column.name))} = {column.number_sql(quote_text(atom))}"
+        )
+        if held < statement.k:
+            problems.append(f"an atom of column {quote(column.name)} is held by fewer than {statement.k:,}")
+    pool = f"p{place}" if f"p{place}" in _column_names(view, "stated") else '"group"'
+    few = one(
+        f'SELECT count(*) FROM (SELECT count(DISTINCT {who}) AS p FROM came JOIN stated ON g = "group" '
+        f"WHERE n{place} IS NOT NULL AND {pool} >= 0 GROUP BY {pool}) WHERE p < {statement.k}"
+    )
+    if few:
+        problems.append(
+            f"numbers of column {quote(column.name)} were drawn {few:,} times from what fewer than {statement.k:,} hold"
+        )
     return problems

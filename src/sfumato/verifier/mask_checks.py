@@ -121,16 +121,18 @@ def mask_problems(views: Sequence[TableView], masks: Sequence[StatedMasks]) -> l
 
 
 def _count_beyond(view: TableView, column: str, bound: float | str, sign: str) -> int:
-    """Count the cells that are beyond a bound, or no number or date at all."""
+    """Count the cells that are beyond a bound, or no number or date at all; NaN is how some files write missing."""
     if isinstance(bound, str):
         kind, limit = "TIMESTAMP", f"TIMESTAMP {quote_text(bound)}"
     else:
         kind, limit = "DOUBLE", f"CAST({quote_text(repr(float(bound)))} AS DOUBLE)"
     # DuckDB leaves a cast alone to its CSV reader, which then stops at a cell that is no number.
-    cell = f"TRY_CAST(concat({view.column(column)}) AS {kind})"
+    text = f"concat({view.column(column)})"
+    cell = f"TRY_CAST({text} AS {kind})"
     view.read(
         f"CREATE OR REPLACE TABLE beyond AS SELECT count(*) AS n FROM {view.source} "
-        f"WHERE {view.column(column)} IS NOT NULL AND ({cell} IS NULL OR {cell} {sign} {limit})"
+        f"WHERE {view.column(column)} IS NOT NULL AND lower({text}) <> 'nan' "
+        f"AND ({cell} IS NULL OR {cell} {sign} {limit})"
     )
     ((wrong,),) = view.connection.execute("SELECT n FROM beyond").fetchall()
     return int(wrong)
@@ -150,8 +152,9 @@ def _count_uneven(view: TableView, column: str, step: float) -> int:
 
 
 def _is_multiple(text: str | None, unit: Fraction) -> bool:
+    """Tell whether a cell is a multiple; NaN is how some files write missing."""
     try:
-        return text is not None and (Fraction(text.strip()) / unit).denominator == 1
+        return text is not None and (text.lower() == "nan" or (Fraction(text.strip()) / unit).denominator == 1)
     except (ValueError, ZeroDivisionError):
         return False
 
@@ -210,8 +213,8 @@ def policy_methods(spec: Any) -> list[dict[str, Any]]:
     for key, method, first, second, default in (
         ("noise", "noise", "share", "correlated", True),
         ("swap", "rank swapping", "share", None, None),
-        ("pram", "post-randomization", "keep", "invariant", False),
         ("round", "rounding", "step", None, None),
+        ("pram", "post-randomization", "keep", "invariant", False),
     ):
         value = spec.get(key)
         if value is None:

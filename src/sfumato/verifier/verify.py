@@ -19,7 +19,13 @@ from sfumato.verifier.accounts import read_promise
 from sfumato.verifier.cell_intervals import CELL_FORM, check_cell_files, refuse_other_questions
 from sfumato.verifier.checks import reach_verdict
 from sfumato.verifier.counts import ClassCounts, count_release
-from sfumato.verifier.drawn_rows import DRAWN_FORMS, DrawnStatement, verify_drawn_files
+from sfumato.verifier.drawn_rows import (
+    DRAWN_FORMS,
+    FROM_EVIDENCE,
+    DrawnStatement,
+    evidence_problems,
+    verify_drawn_files,
+)
 from sfumato.verifier.duckdb_tables import TableView, open_files, register_tables
 from sfumato.verifier.extension_checks import (
     StatedExtension,
@@ -267,7 +273,8 @@ def _verify_drawn(path: Path, public: Path, promise: Promise, manifest: JsonObje
     rows = came.get("rows") if isinstance(came, dict) else None
     if isinstance(rows, int) and rows * statement.multiple != verdict.rows:
         problems.append(f"the table has {verdict.rows:,} rows where the audit says that {rows:,} came in")
-    notes = (*verdict.notes, *drawn_mask_notes(manifest["columns"]))
+    problems += evidence_problems(public.resolve().parent / "private", audit)
+    notes = (*verdict.notes, FROM_EVIDENCE, *drawn_mask_notes(manifest["columns"]))
     return replace(verdict, problems=(*verdict.problems, *problems), notes=notes)
 
 

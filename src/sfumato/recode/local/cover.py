@@ -22,7 +22,6 @@ from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.core.keys import mix_bits
 from sfumato.core.segments import Segments
-from sfumato.recode.lattice import Node
 from sfumato.recode.local.partition import SUPPRESSED, Partition
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.recoding import Progress
@@ -49,6 +48,10 @@ _SORTED = 1024
 """With fewer lines than this, sorting them is quicker than counting them roughly first."""
 
 Hashes = NDArray[np.uint64]
+
+CoverNode = str
+"""A step per attribute, each a character: of hundreds of attributes, texts are copied, hashed and compared in an
+instant, and in the order in which tuples are."""
 
 
 def cover(problem: Problem, partition: Partition, budget: int, progress: Progress | None = None) -> Partition:
@@ -95,9 +98,9 @@ class _Search:
         ]
         self.floors = [axis.step_floors() for axis in problem.axes]
         self.costs = [axis.step_costs() for axis in problem.axes]
-        bottom = (0,) * len(problem.axes)
-        self.queue: list[tuple[float, Node]] = [(self._floor(bottom), bottom)]
-        self.queued, self.crowded, self.expanded = {bottom}, {bottom}, set[Node]()
+        bottom = chr(0) * len(problem.axes)
+        self.queue: list[tuple[float, CoverNode]] = [(self._floor(bottom), bottom)]
+        self.queued, self.crowded, self.expanded = {bottom}, {bottom}, set[CoverNode]()
 
     def next_classes(self) -> tuple[IntArray, IntArray]:
         """Look at the first node of the queue, which may go back into it.
@@ -119,10 +122,10 @@ class _Search:
         chosen = np.flatnonzero(good)
         return lines.take(runs.places(chosen)), runs.select(chosen).group
 
-    def _floor(self, node: Node) -> float:
-        return float(sum(floors[step] for floors, step in zip(self.floors, node, strict=True)))
+    def _floor(self, node: CoverNode) -> float:
+        return float(sum(floors[step] for floors, step in zip(self.floors, map(ord, node), strict=True)))
 
-    def _expand(self, node: Node) -> None:
+    def _expand(self, node: CoverNode) -> None:
         """Put the nodes one step above into the queue, the first time that a node is met."""
         if node in self.expanded:
             return
@@ -131,16 +134,19 @@ class _Search:
         self.budget -= _EXPANDED * len(self.floors) * max(len(self.floors) // _MANY_COLUMNS, 1)
         here = self._floor(node)
         for i, floors in enumerate(self.floors):
-            above = (*node[:i], node[i] + 1, *node[i + 1 :])
-            if above[i] < len(floors) and above not in self.queued:
+            step = ord(node[i])
+            if step + 1 == len(floors):
+                continue
+            above = node[:i] + chr(step + 1) + node[i + 1 :]
+            if above not in self.queued:
                 self.queued.add(above)
-                heapq.heappush(self.queue, (here - floors[node[i]] + floors[above[i]], above))
+                heapq.heappush(self.queue, (here - floors[step] + floors[step + 1], above))
 
-    def _drop_empty_nodes(self, first: tuple[float, Node]) -> None:
+    def _drop_empty_nodes(self, first: tuple[float, CoverNode]) -> None:
         """Drop nodes from the front of the queue at which no group has enough rows: a look at many at a time."""
         front = [first, *(heapq.heappop(self.queue) for _ in range(min(_MANY_NODES, len(self.queue))))]
         self.budget -= _LOOK + len(self.unassigned) * len(front)
-        nodes = np.array([node for _, node in front])
+        nodes = np.array([list(map(ord, node)) for _, node in front])
         crowded = self.unassigned.crowded_nodes(self.hashes, nodes, self.problem.requirement.least)
         for entry, some in zip(front, crowded, strict=True):
             if some:
@@ -149,7 +155,7 @@ class _Search:
             else:
                 self._expand(entry[1])
 
-    def _passing_groups(self, node: Node) -> tuple[IntArray, Segments]:
+    def _passing_groups(self, node: CoverNode) -> tuple[IntArray, Segments]:
         """Find the groups at a node that satisfy the requirement: places of lines, group by group, and their runs."""
         problem, unassigned, least = self.problem, self.unassigned, self.problem.requirement.least
         self.budget -= _LOOK + len(unassigned)
@@ -169,11 +175,11 @@ class _Search:
             passing = np.flatnonzero(problem.requirement.holds(EquivalenceClasses(sizes)))
         return lines.take(runs.places(passing)), runs.select(passing)
 
-    def _row_costs(self, node: Node, lines: IntArray, runs: Segments) -> FloatArray:
+    def _row_costs(self, node: CoverNode, lines: IntArray, runs: Segments) -> FloatArray:
         """Price a row of each group at a node under its labels: float[g]."""
         cost, heads = np.zeros(len(runs)), lines.take(runs.starts)
         for axis, step, codes, leaf_costs in zip(
-            self.problem.axes, node, self.unassigned.codes, self.costs, strict=True
+            self.problem.axes, map(ord, node), self.unassigned.codes, self.costs, strict=True
         ):
             if leaf_costs is not None:
                 raw = step == 0 and not axis.attribute.hierarchy.below  # values as they came cost nothing
@@ -212,14 +218,14 @@ class UnassignedTuples:
         stay[lines] = False
         return UnassignedTuples(self.tuples[stay], self.rows[stay], [codes[stay] for codes in self.codes])
 
-    def group_by_node(self, hashes: list[Hashes], node: Node, least: int) -> tuple[IntArray, Segments]:
+    def group_by_node(self, hashes: list[Hashes], node: CoverNode, least: int) -> tuple[IntArray, Segments]:
         """Group the lines that agree at a node, those left out that are surely in a group of fewer than `least` rows.
 
         Returns places of lines, group by group, int[m], and the runs of the groups.
         """
-        keys: Hashes = hashes[0][node[0]].take(self.codes[0])  # equal for lines that agree
+        keys: Hashes = hashes[0][ord(node[0])].take(self.codes[0])  # equal for lines that agree
         for table, step, codes in zip(hashes[1:], node[1:], self.codes[1:], strict=True):
-            keys += table[step].take(codes)
+            keys += table[ord(step)].take(codes)
         lines = np.arange(len(keys))
         if len(keys) >= _SORTED:
             # Hashes that share their first bits are counted together: an upper bound of the rows of each group.
