@@ -69,6 +69,7 @@ from sfumato.verifier.release_files import (
 )
 from sfumato.verifier.stated_promise import Promise, RequestedPromise, objection
 from sfumato.verifier.uncertain_rows import (
+    TRUE_VALUES_FILE,
     UNCERTAIN_FORM,
     UNCERTAIN_MODEL,
     UncertainStatement,
@@ -282,9 +283,11 @@ def _verify_uncertain(path: Path, public: Path, promise: Promise, manifest: Json
     """Check a table of densities against the true values in the private part, and what does not fit the manifest."""
     statement = UncertainStatement.from_manifest(manifest, promise.requirements)
     null = manifest.get("csv", {}).get("null", "")
-    verdict = verify_uncertain_files(path, public.resolve().parent / "private", statement, null)
+    private = public.resolve().parent / "private"
+    verdict = verify_uncertain_files(path, private, statement, null)
+    problems = number_problems(verdict, manifest, audit) + evidence_problems(private, audit, [TRUE_VALUES_FILE])
     notes = (*verdict.notes, *drawn_mask_notes(manifest["columns"]))
-    return replace(verdict, problems=(*verdict.problems, *number_problems(verdict, manifest, audit)), notes=notes)
+    return replace(verdict, problems=(*verdict.problems, *problems), notes=notes)
 
 
 def _requested_promise(manifest: JsonObject, audit: JsonObject, asked: RequestedPromise | None) -> Promise:
