@@ -38,7 +38,7 @@ def test_without_algorithms_those_that_apply(project: Path) -> None:
     assert names[0] == "auto"
     assert set(names) == {
         "auto", "samarati", "incognito", "optimal", "progressive", "top-down", "bottom-up", "mondrian",
-        "mondrian-relaxed", "tds",
+        "mondrian-relaxed", "microaggregation", "tds",
     }  # fmt: skip
     assert [name for name, form, _ in _plan(project, form=["anatomy"])] == ["auto"]
 

@@ -115,17 +115,6 @@ def test_seed_has_an_end(refused: Refused) -> None:
     assert "at most" in refused("algorithm", "seed", to=1 << 20_000, key="algorithm.seed")
 
 
-@pytest.mark.parametrize("name", ["microaggregation"])
-def test_algorithms_for_later(name: str, refused: Refused) -> None:
-    """An algorithm of a coming version is known, and the error names those of this one."""
-    message = refused("algorithm", "name", to=name, key="algorithm.name")
-    known = (
-        "auto, samarati, incognito, optimal, progressive, top-down, bottom-up, mondrian, mondrian-relaxed, tds, "
-        "anatomy or condensation"
-    )
-    assert message == f"{name} is not in this version; choose {known}"
-
-
 def test_unknown_algorithm(refused: Refused) -> None:
     """A misspelt algorithm is an error that names the likely one."""
     message = refused("algorithm", "name", to="incognitto", key="algorithm.name")

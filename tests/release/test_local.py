@@ -33,7 +33,7 @@ def policy(rules: Rules, algorithm: str = "top-down", columns: Any = None, **cha
     return rules(columns or ROLES, algorithm={"name": algorithm, "improve": False}, **changes)
 
 
-@pytest.mark.parametrize("algorithm", LOCAL)
+@pytest.mark.parametrize("algorithm", [name for name in LOCAL if name != "microaggregation"])
 def test_a_column_with_one_generalized_cell_is_text(rules: Rules, algorithm: str) -> None:
     """Exact values and ranges stand side by side as text; a column that kept all its cells keeps its type."""
     release = sf.anonymize(people(), policy(rules, algorithm))

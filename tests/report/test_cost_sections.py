@@ -87,7 +87,7 @@ def test_why_no_query_is_asked(page: Pages) -> None:
         in page(report(prepare(pa.table(rows), policy))).text
     )
     means = prepare(pa.table(rows), _policy({"name": "mondrian"}, age={"ranges": True}, ranges="means"))
-    assert "Query error was not measured. Means do not tell" in page(report(means)).text
+    assert "Query error was not measured. Means, medians and modes of classes do not tell" in page(report(means)).text
 
 
 def test_many_tuples_get_fewer_queries(monkeypatch: pytest.MonkeyPatch) -> None:

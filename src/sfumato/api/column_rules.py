@@ -35,6 +35,7 @@ def quasi(  # noqa: PLR0913 - as many keys as a quasi-identifier may have
     least: int | None = None,
     weight: float | None = None,
     public_domain: bool | None = None,
+    aggregate: str | None = None,
     noise: Chance | None = None,
     swap: float | None = None,
     pram: Chance | None = None,
@@ -48,8 +49,8 @@ def quasi(  # noqa: PLR0913 - as many keys as a quasi-identifier may have
     How it is generalized is one of these: `intervals`, a list of widths; `mask`, left or right; `dates`, a list of
     units; `ranges`, which the algorithm chooses; or a `hierarchy`: the word ``"suppress"`` or ``"sets"``, the path of a
     hierarchy file, a `Tree`, or whatever a tree is made of (a dict, a list of paths, a frame, a function, a graph).
-    `options` are the other keys of its kind, such as ``domain=[0, 120]``, ``top=90`` or ``length=5``. `least`, `weight`
-    and `public_domain` are as in a policy file.
+    `options` are the other keys of its kind, such as ``domain=[0, 120]``, ``top=90`` or ``length=5``. `least`,
+    `weight`, `public_domain` and `aggregate` are as in a policy file.
 
     `noise`, `swap`, `pram` and `round` mask the values before they are generalized, as the keys of these names do in a
     policy file. So do `top_code` and `bottom_code`, which are its keys ``top`` and ``bottom`` of the column: ``top``
@@ -69,7 +70,8 @@ def quasi(  # noqa: PLR0913 - as many keys as a quasi-identifier may have
         raise PolicyError(f"{next(iter(options))} goes with intervals, mask, dates or ranges; give one of them")
     written = given | options if given else _write_hierarchy(hierarchy)
     masks = {"top": top_code, "bottom": bottom_code, "noise": noise, "swap": swap, "pram": pram, "round": round}
-    return _entry("quasi", hierarchy=written, least=least, weight=weight, public_domain=public_domain, **masks)
+    rules = {"least": least, "weight": weight, "public_domain": public_domain, "aggregate": aggregate}
+    return _entry("quasi", hierarchy=written, **rules, **masks)
 
 
 def sensitive(  # noqa: PLR0913 - as many masks as there are

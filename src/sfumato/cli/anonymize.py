@@ -286,12 +286,17 @@ def _cost_table(release: "Release") -> "Table":
             )
         return table
     table.add_row("information lost (NCP)", f"{utility.ncp:.1%}")
+    if utility.aggregation is not None and utility.aggregation.squared_error is not None:
+        table.add_row("squared error (SSE / SST)", f"{utility.aggregation.squared_error:.1%}")
     if utility.weighted_ncp is not None:
         table.add_row("information lost (NCP), by weight", f"{utility.weighted_ncp:.1%}")
     table.add_row("distortion ratio", f"{utility.distortion_ratio:.1%}")
     for attribute in release.encoded.quasi:
         loss = utility.attributes[attribute.name]
         labels = f"{plural(loss.labels, 'label')}, {_share(loss.exact_cells / release.rows)} of cells exact"
+        if utility.aggregation is not None and attribute.name in utility.aggregation.columns:
+            part = utility.aggregation.columns[attribute.name]
+            labels = f"{plural(loss.labels, part.aggregate)}, {_share(1 - part.changed)} of cells as they were"
         if release.levels is not None:
             labels = f"level {release.levels[attribute.name]} of {attribute.hierarchy.height}"
         lost = f"{_share(loss.ncp)} lost"

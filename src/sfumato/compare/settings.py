@@ -24,7 +24,7 @@ KeyPath = tuple[str | int, ...]
 """The place of a key in the policy's tables, as ``("privacy", 0, "k")``."""
 
 _SUCH_AS = "write it as k=2,5,10"
-_OPTIONAL = ("metric", "improve", "keep_together", "score", "class")
+_OPTIONAL = ("metric", "improve", "keep_together", "score", "class", "clustering", "strata")
 """Keys of [algorithm] that some algorithms do without: these are left out for those, unless somebody varies them."""
 
 
@@ -175,6 +175,9 @@ def _configure(policy: Policy, algorithm: str, chosen: Sequence[tuple[Setting, o
             rules = Policy.read(document, folder=policy.folder, lenient=policy.lenient)
         except PolicyError as error:
             key = error.key.rpartition(".")[2]
+            if error.key.startswith("columns.") and key == "aggregate" and _drop_aggregates(document):
+                run = replace(run, dropped=(*run.dropped, key))
+                continue
             droppable = error.key.startswith("algorithm.") and key in _OPTIONAL and ("algorithm", key) not in changes
             if not droppable or document["algorithm"].pop(key, None) is None:
                 return replace(run, reason=str(error))
@@ -182,6 +185,15 @@ def _configure(policy: Policy, algorithm: str, chosen: Sequence[tuple[Setting, o
         else:
             # The source may be the command line's, whose path starts elsewhere.
             return replace(run, policy=replace(rules, source=policy.source))
+
+
+def _drop_aggregates(document: dict[str, Any]) -> bool:
+    """Leave out what microaggregation publishes of each column, for other algorithms; say whether there was any."""
+    columns = document["columns"]
+    written = [name for name, entry in columns.items() if "aggregate" in entry]
+    for name in written:
+        columns[name] = {key: value for key, value in columns[name].items() if key != "aggregate"}
+    return bool(written)
 
 
 def change_document(document: Mapping[str, object], changes: Mapping[KeyPath, object]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def open_base(
         base = _base_in_memory(release) if release.folder is None else _base_from_folder(release.folder, policy)
     else:
         base = _base_from_folder(Path(release), policy)
-    obstacle = find_apply_obstacle(base.policy.columns, base.policy.publish)
+    obstacle = find_apply_obstacle(base.policy.columns, base.policy.publish, base.policy.recoder)
     if obstacle:
         raise InputError(f"{base.name} cannot be extended: {obstacle}")
     base.recoding.check_hierarchies(base.policy)
@@ -86,7 +86,7 @@ def open_base(
 def _base_in_memory(release: Release) -> BaseRelease:
     """Take a release that has not been written."""
     publication = release.publication
-    obstacle = find_apply_obstacle(release.policy.columns, release.policy.publish)
+    obstacle = find_apply_obstacle(release.policy.columns, release.policy.publish, release.policy.recoder)
     if obstacle:
         raise InputError(f"the release cannot be extended: {obstacle}")
     table = release.tables["table"]
@@ -122,7 +122,9 @@ def _base_from_folder(folder: Path, policy: "str | Path | Mapping[str, Any] | Po
     audit = _read_audit(public)
     rules = _read_policy(folder, audit, policy)
     if rules.publish.split:
-        raise InputError(f"{folder} cannot be extended: {find_apply_obstacle(rules.columns, rules.publish)}")
+        raise InputError(
+            f"{folder} cannot be extended: {find_apply_obstacle(rules.columns, rules.publish, rules.recoder)}"
+        )
     extended, audits = [], [audit]
     for place in _find_chain(audit):
         extended.append(read_extended(place))

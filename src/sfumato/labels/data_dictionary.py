@@ -10,7 +10,7 @@ all leaves listed. These keys are about labels:
 ``integers``, ``domain``  labels are ranges of whole numbers or not, within a domain
 ``dates, date_format``    labels are units of the calendar, and dates are written in a format
 ``mask``                  labels are texts with characters starred out: ``side``, ``length``
-``form``                  labels are ``sets`` or ``means``, or ranges in some form
+``form``                  labels are ``sets``, ranges in some form, or ``means``, ``medians``, ``modes`` of classes
 ``covers``                the leaves of a hierarchy file under each label that is not a leaf itself
 ``different_leaves``      how many leaves there are, where they are too many to be listed
 ``least``                 the lowest level that is published; leaves below it are not listed
@@ -25,6 +25,7 @@ from typing import Any
 from sfumato.hierarchy import Dates, File, Intervals, Mask, Ranges, Sets
 from sfumato.hierarchy.hierarchy import ROOT, Label
 from sfumato.policy import Column, Policy
+from sfumato.policy.class_aggregates import AGGREGATE_FORMS
 
 Entry = Mapping[str, Any]
 
@@ -42,6 +43,15 @@ def label_kind(entry: Entry) -> str:
     """
     keys = {"integers": NUMBERS, "dates": DATES, "mask": MASKS}
     return next((kind for key, kind in keys.items() if key in entry), VALUES)
+
+
+def is_aggregate(entry: Entry) -> bool:
+    """Tell whether labels are means, medians or modes of classes, which do not say what values they stand for.
+
+    >>> is_aggregate({"integers": True, "form": "means"}), is_aggregate({"form": "sets"})
+    (True, False)
+    """
+    return entry.get("form") in AGGREGATE_FORMS.values()
 
 
 def describe_labels(

@@ -121,3 +121,14 @@ def count_rows_between(attribute: QuasiIdentifier, codes: Codes, labels: Codes, 
     np.maximum.at(high, labels, ranks[codes])
     rows: IntArray = (sums[high + 1] - sums[np.minimum(low, high + 1)]).astype(np.int64)
     return rows
+
+
+def count_rows_alike(attribute: QuasiIdentifier, codes: Codes, labels: Codes, width: int) -> IntArray:
+    """Count the rows of all values under each label, given the cells that it was published for.
+
+    So a mode is measured, whose text does not say what it covers. Shapes are those of `count_rows_between`.
+    """
+    pairs = np.unique(labels.astype(np.int64) * attribute.column.width + codes)
+    label, value = np.divmod(pairs, attribute.column.width)
+    rows: IntArray = np.bincount(label, attribute.frequencies.take(value), width).astype(np.int64)
+    return rows

@@ -25,7 +25,7 @@ from sfumato.hierarchy.hierarchy import ROOT, Label
 from sfumato.hierarchy.intervals import read_number_or_range
 from sfumato.hierarchy.mask import read_masked
 from sfumato.labels.covered_values import PLAIN_NUMBER, CalendarDates, listed_values
-from sfumato.labels.data_dictionary import DATES, MASKS, NUMBERS, VALUES, Entry, label_kind
+from sfumato.labels.data_dictionary import DATES, MASKS, NUMBERS, VALUES, Entry, is_aggregate, label_kind
 
 MEANS = "means"
 
@@ -46,12 +46,12 @@ class DescribedLabels:
 
     @property
     def kind(self) -> str:
-        """What labels are: as `label_kind` has it, or means, which do not say what they cover.
+        """What labels are: as `label_kind` has it, or means of classes and the like, which do not say what they cover.
 
         >>> DescribedLabels([], {"integers": True}).kind, DescribedLabels([], {"covers": {}}).kind
         ('numbers', 'values')
         """
-        return MEANS if self.entry.get("form") == "means" else label_kind(self.entry)
+        return MEANS if is_aggregate(self.entry) else label_kind(self.entry)
 
     @property
     def coarse(self) -> bool:

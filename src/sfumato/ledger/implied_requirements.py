@@ -78,9 +78,13 @@ def _over_join(policy: Policy, name: str, columns: Mapping[str, str], required: 
     y = [f"{name}.{column}" for column in required["y"]]
     mine = [column.name for column in policy.quasi]
     theirs = [column for column, role in columns.items() if role == "quasi"]
-    # Records are matched by the shared columns, except those whose hierarchy has no levels.
+    # Records are matched by the shared columns, except those whose hierarchy has no levels, and aggregates.
     published = (*policy.quasi, *policy.sensitive, *policy.ungeneralized)
-    matched = [column.name for column in published if column.hierarchy is None or column.hierarchy.levelled]
+    matched = [
+        column.name
+        for column in published
+        if column.hierarchy is None or (column.hierarchy.levelled and policy.aggregate_form(column.name) is None)
+    ]
     shared = [column for column in matched if column in columns]
     x = [*mine, *(column for column in shared if column in theirs and column not in mine)]
     x += [f"{name}.{column}" for column in theirs]

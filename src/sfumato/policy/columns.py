@@ -14,10 +14,15 @@ from sfumato.policy.column_masks import MASK_KEYS, NO_MASKS, ColumnMasks, read_m
 from sfumato.policy.section import Section, join_choices, require_table
 from sfumato.policy.toml_text import dotted_key
 
-COLUMN_KEYS = ("role", "hierarchy", "least", "public_domain", "weight", "key", *MASK_KEYS, "kind", "bounds", "atoms")
+COLUMN_KEYS = (
+    *("role", "hierarchy", "least", "public_domain", "weight", "aggregate", "key", *MASK_KEYS),
+    *("kind", "bounds", "atoms"),
+)
 DRAWN_KEYS = ("kind", "bounds", "atoms")
 """What is said of a column whose values are drawn, and not told."""
 KINDS = ("number", "date", "category")
+AGGREGATES = ("mean", "median", "mode", "ancestor")
+"""What microaggregation publishes of the values of a class."""
 
 
 class Role(StrEnum):
@@ -51,7 +56,8 @@ class Column:
     `weight` is what the precision of a quasi-identifier is worth; `round` is the step to which sampling weights, which
     are a role, are rounded. `masks` say how the values of all other columns are changed before anything else. Where
     values are drawn, `kind` says what the column holds (as its values suggest, where it is left out), `bounds` what
-    nothing drawn may exceed, and `atoms` the numbers that stay as they are because many rows share them.
+    nothing drawn may exceed, and `atoms` the numbers that stay as they are because many rows share them. `aggregate` is
+    what microaggregation publishes of the values of a class, where it is not what suits the hierarchy.
 
     >>> Column("visits", Role.PLAIN).weight
     1.0
@@ -69,6 +75,7 @@ class Column:
     bounds: tuple[float | str, float | str] | None = None
     atoms: tuple[float, ...] | None = None
     masks: ColumnMasks = NO_MASKS
+    aggregate: str | None = None
 
 
 def columns_with_role(columns: Mapping[str, Column], role: Role) -> tuple[Column, ...]:
@@ -110,7 +117,10 @@ def read_columns(value: object, *, folder: Path, levels: bool = True, drawn: boo
         else:
             refuse_masks(section, str(role))
         about = (section.choice("kind", KINDS), _read_bounds(section), _read_atoms(section))
-        columns[name] = Column(name, role, hierarchy, weight, key_file, least, public, step, *about, masks=masks)
+        aggregate = _read_aggregate(section, role)
+        columns[name] = Column(
+            name, role, hierarchy, weight, key_file, least, public, step, *about, masks=masks, aggregate=aggregate
+        )
     return MappingProxyType(columns)
 
 
@@ -161,6 +171,15 @@ def _read_least(section: Section, name: str, role: Role, spec: Spec | None) -> i
     if not isinstance(spec, LabelFunction) and (not isinstance(spec, Mask) or spec.length is not None):
         check_least(least, spec.bind((), column=name).height, column=name)
     return least
+
+
+def _read_aggregate(section: Section, role: Role) -> str | None:
+    """Read what is published of the values of a class; None where it is left out."""
+    aggregate = section.choice("aggregate", AGGREGATES)
+    if aggregate is not None and role is not Role.QUASI:
+        message = f"only a quasi-identifier is published by class, not a column of role {role}; leave it out"
+        raise PolicyError(message, key=section.path("aggregate"))
+    return aggregate
 
 
 def _read_public_domain(section: Section, role: Role, spec: Spec | None) -> bool:

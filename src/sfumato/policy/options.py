@@ -13,10 +13,12 @@ from sfumato.policy.database_url import DatabaseUrl, TablePlace, find_place, is_
 from sfumato.policy.section import Section, require_table
 
 DATA_KEYS = ("source", "query", "table", "sheet", "separator", "null", "encoding")
-CONDENSATION_KEYS = ("clustering", "strata", "multiple", "noise")
+CLUSTERING_KEYS = ("clustering", "strata")
+DRAWING_KEYS = ("multiple", "noise")
 ALGORITHM_KEYS = (
     *("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class"),
-    *CONDENSATION_KEYS,
+    *CLUSTERING_KEYS,
+    *DRAWING_KEYS,
 )
 ABOUT_KEYS = ("title", "publisher", "contact", "purpose")
 """What whoever gets a release is told of it besides: keys of [publish] that change nothing in the table."""
@@ -27,7 +29,7 @@ APPLY_KEYS = ("suppression", "promise")
 
 FULL_DOMAIN = ("samarati", "incognito", "optimal")
 """Algorithms that publish all values of a column at one level."""
-LOCAL = ("progressive", "top-down", "bottom-up", "mondrian", "mondrian-relaxed")
+LOCAL = ("progressive", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "microaggregation")
 """Algorithms that generalize each class by itself."""
 CUTS = ("tds",)
 """Algorithms that publish one cut through the hierarchy of each column."""
@@ -35,7 +37,6 @@ UNLEVELLED = ("auto", "mondrian", "mondrian-relaxed")
 """Algorithms that choose ranges and sets for columns without levels; others publish these as the value or ``*``."""
 RECODERS = ("auto", *FULL_DOMAIN, *LOCAL, *CUTS)
 ALGORITHMS = (*RECODERS, "anatomy", "condensation")
-LATER_ALGORITHMS = ("microaggregation",)
 CLUSTERINGS = ("mdav", "v-mdav", "mondrian")
 """How rows that are near each other are put together."""
 METRICS = ("ncp", "distortion", "height", "precision", "discernibility", "average-class-size", "entropy")
@@ -97,8 +98,9 @@ class AlgorithmOptions:
     The share is a fraction, so that 0.1 of ten rows is one row. Without a seed, randomness is fresh. `keep_together`
     says whether a person's rows with equal quasi-identifiers always land in one class. `score` is what top-down
     specialization goes by, and `class_column` the column whose values are to be told from the others, for
-    `classification`. Condensation puts rows together by a `clustering`, within the values of the columns of `strata`;
-    it draws `multiple` rows for each, with so much `noise` besides, in standard deviations of a column.
+    `classification`. Microaggregation and condensation put rows together by a `clustering`, within the values of the
+    columns of `strata`; condensation draws `multiple` rows for each, with so much `noise` besides, in standard
+    deviations of a column.
 
     >>> AlgorithmOptions(suppression=Fraction("0.1")).suppression * 10
     Fraction(1, 1)
@@ -268,7 +270,7 @@ def read_algorithm_options(value: object) -> AlgorithmOptions:
     section = Section.from_value(value, "algorithm", ALGORITHM_KEYS)
     class_column = section.text("class")
     return AlgorithmOptions(
-        name=section.choice("name", ALGORITHMS, later=LATER_ALGORITHMS) or "auto",
+        name=section.choice("name", ALGORITHMS) or "auto",
         suppression=Fraction(str(section.number("suppression", most=1) or 0)),  # as written, not as a float
         seed=section.whole_number("seed"),
         metric=section.choice("metric", METRICS) or "ncp",

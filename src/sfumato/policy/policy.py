@@ -20,10 +20,11 @@ from typing import Any, Self
 from sfumato import models
 from sfumato.core.regular_file import read_regular_file
 from sfumato.errors import PolicyError, UnreadableFile
-from sfumato.hierarchy import File, LabelFunction
+from sfumato.hierarchy import File, LabelFunction, Ranges
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import keys as write_keys
 from sfumato.page.wording import percent, plural
+from sfumato.policy.class_aggregates import AGGREGATE_FORMS, MICROAGGREGATION, aggregate_of, check_microaggregation
 from sfumato.policy.column_masks import describe_masks
 from sfumato.policy.column_patterns import is_pattern, match_columns
 from sfumato.policy.columns import Column, Role, check_key_file, columns_with_role, read_columns
@@ -162,6 +163,7 @@ class Policy(Shown):
         if self.linkage and not self.lenient:
             check_join_algorithm(self.document)
         check_specialization(columns, self.recoder, self.document)
+        check_microaggregation(columns, self.recoder, self.requirements, self.document)
         check_apply(columns, self.publish, self.document)
 
     def _checked_columns(self) -> Mapping[str, Column]:
@@ -170,7 +172,7 @@ class Policy(Shown):
             return self.columns
         mentioned = [name for model in self.privacy for name in model.looks_at]
         mentioned += [name for entry in self.linkage for name in (*entry.x, *entry.y)]
-        mentioned += [self.search.class_column] if self.search.class_column else []
+        mentioned += [*([self.search.class_column] if self.search.class_column else []), *self.search.strata]
         known, became = match_columns(self.columns, list(dict.fromkeys(mentioned)), whole=False)
         return known | {name: self.columns[name] for name, matched in became.items() if not matched}
 
@@ -283,6 +285,28 @@ class Policy(Shown):
         if self.publish.drawn:
             return "condensation" if self.publish.form == "synthetic" else "densities"
         return "tds" if self.search.name == "auto" and self.linkage and not self.lenient else self.search.name
+
+    def aggregate(self, name: str) -> str | None:
+        """What is published of a quasi-identifier for each class, where the algorithm aggregates: mean, …, ancestor.
+
+        In a stratum, all rows have one value, which is its own ancestor.
+        """
+        if self.recoder != MICROAGGREGATION or self.publish.split:
+            return None
+        return "ancestor" if name in self.search.strata else aggregate_of(self.columns[name])
+
+    def aggregate_form(self, name: str) -> str | None:
+        """How labels of a quasi-identifier are made, where they do not say what they cover: means, medians or modes.
+
+        >>> columns = {"age": {"role": "quasi", "hierarchy": {"intervals": [5]}}}
+        >>> policy = Policy(columns, [{"model": "k-anonymity", "k": 3}], algorithm="microaggregation")
+        >>> policy.aggregate_form("age")
+        'means'
+        """
+        if (aggregate := self.aggregate(name)) is not None:
+            return AGGREGATE_FORMS.get(aggregate)
+        means = self.publish.ranges == "means" and isinstance(self.columns[name].hierarchy, Ranges)
+        return "means" if means else None
 
     def with_role(self, role: Role) -> tuple[Column, ...]:
         """List the columns of this role, in the order of the policy."""

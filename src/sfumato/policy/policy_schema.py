@@ -2,11 +2,12 @@
 
 from sfumato import hierarchy, models
 from sfumato.policy.column_masks import LEAST_NOISE, MASK_KEYS, MOST_NOISE
-from sfumato.policy.columns import Role
+from sfumato.policy.columns import AGGREGATES, Role
 from sfumato.policy.database_url import DATABASE_FILES, SERVERS
 from sfumato.policy.options import (
     ALGORITHMS,
     APPLIED_PROMISES,
+    CLUSTERINGS,
     DENSITY_KINDS,
     DRAWN_FORMS,
     FORMATS,
@@ -106,6 +107,7 @@ def _columns() -> JsonSchema:
     least = "The lowest level of the hierarchy that may be published, however many rows share a value."
     public = "Whether all leaves of the hierarchy file are public, so that the manifest may list those that no row has."
     weight = "What the precision of this quasi-identifier is worth, relative to that of the others."
+    aggregate = "What microaggregation publishes of the values of a class; left out, what suits the hierarchy."
     key = "A file kept apart, under whose key a person has the same pseudonym in every release; left out, a random one."
     properties: JsonSchema = {
         "role": {"description": role, "enum": [str(name) for name in Role]},
@@ -113,10 +115,11 @@ def _columns() -> JsonSchema:
         "least": {"description": least, "type": "integer", "minimum": 0, "default": 0},
         "public_domain": {"description": public, "type": "boolean", "default": False},
         "weight": {"description": weight, "type": "number", "minimum": 0, "default": 1},
+        "aggregate": {"description": aggregate, "enum": list(AGGREGATES)},
         "key": _text(key, minLength=1),
         **_masks(),
     }
-    quasi = {"hierarchy", "least", "public_domain", "weight", *MASK_KEYS}
+    quasi = {"hierarchy", "least", "public_domain", "weight", "aggregate", *MASK_KEYS}
     allowed = {
         Role.QUASI: quasi,
         Role.SENSITIVE: {"hierarchy", *MASK_KEYS},
@@ -226,6 +229,13 @@ def _algorithm() -> JsonSchema:
         },
         "score": _choice("What top-down specialization goes by.", SCORES),
         "class": _text("The column that the score classification is to tell apart.", minLength=1),
+        "clustering": _choice("How microaggregation and condensation put rows together.", CLUSTERINGS),
+        "strata": {
+            "description": "Columns whose values are not mixed in a group, for microaggregation and condensation.",
+            "type": "array",
+            "items": {"type": "string", "minLength": 1},
+            "uniqueItems": True,
+        },
     }
     return _table("How the release is sought.", properties)
 

@@ -21,12 +21,14 @@ from pathlib import Path
 from sfumato import models
 from sfumato.errors import PolicyError, did_you_mean, listing, quote
 from sfumato.hierarchy import Intervals, Ranges
+from sfumato.policy.class_aggregates import AGGREGATE_FORMS, MICROAGGREGATION, aggregate_of
 from sfumato.policy.columns import DRAWN_KEYS, Column, Role, columns_with_role
 from sfumato.policy.options import (
     CLASSIFYING,
-    CONDENSATION_KEYS,
+    CLUSTERING_KEYS,
     CUTS,
     DENSITY_KEYS,
+    DRAWING_KEYS,
     DRAWN_FORMS,
     FULL_DOMAIN,
     UNLEVELLED,
@@ -234,6 +236,9 @@ def check_idle_keys(columns: ColumnsByName, algorithm: str, document: PolicyDocu
     if "ranges" in publish and not any(isinstance(column.hierarchy, Ranges) for column in columns.values()):
         way = "leave it out, or give a column hierarchy = { ranges = true }"
         raise PolicyError(f"no column is published as ranges; {way}", key="publish.ranges")
+    if "ranges" in publish and algorithm == MICROAGGREGATION:
+        way = "leave it out, and write aggregate for a column"
+        raise PolicyError(f"microaggregation publishes numbers, not ranges; {way}", key="publish.ranges")
     if "ranges" in publish and algorithm not in {*UNLEVELLED, *CUTS, "anatomy"}:
         fault = f"{algorithm} chooses no ranges, and publishes the number or *"
         raise PolicyError(f"{fault}; leave it out, or choose auto or mondrian", key="publish.ranges")
@@ -245,6 +250,8 @@ def check_idle_keys(columns: ColumnsByName, algorithm: str, document: PolicyDocu
             raise PolicyError(f"no column is published as ranges of numbers; {way}", key="publish.numeric")
         if publish.get("ranges") == "means" and all(isinstance(one.hierarchy, Ranges) for one in quasi):
             raise PolicyError("means are numbers already; leave it out", key="publish.numeric")
+        if algorithm == MICROAGGREGATION and all(aggregate_of(one) != "ancestor" for one in quasi):
+            raise PolicyError("means, medians and modes are numbers already; leave it out", key="publish.numeric")
     global_recoding = algorithm in {*FULL_DOMAIN, *CUTS}
     if options.get("improve") is True and global_recoding:
         unit = "one level" if algorithm in FULL_DOMAIN else "one cut"
@@ -394,12 +401,13 @@ def check_apply(columns: ColumnsByName, publish: PublishOptions, document: Polic
     sfumato.errors.PolicyError: apply: a release of the form anatomy has buckets and not labels that further rows could
     be given; make a release of all rows with sfumato anonymize; leave it out
     """
-    obstacle = find_apply_obstacle(columns, publish)
+    algorithm = str(_table(document, "algorithm").get("name", "auto"))
+    obstacle = find_apply_obstacle(columns, publish, algorithm)
     if "apply" in document and obstacle:
         raise PolicyError(f"{obstacle}; leave it out", key="apply")
 
 
-def find_apply_obstacle(columns: ColumnsByName, publish: PublishOptions) -> str | None:
+def find_apply_obstacle(columns: ColumnsByName, publish: PublishOptions, algorithm: str) -> str | None:
     """Say why further rows cannot be published under the labels of such a release, and what to do, if they cannot."""
     way = "make a release of all rows with sfumato anonymize"
     individual = next(iter(columns_with_role(columns, Role.INDIVIDUAL)), None)
@@ -411,6 +419,13 @@ def find_apply_obstacle(columns: ColumnsByName, publish: PublishOptions) -> str 
     if individual is not None:
         why = "a person may have rows among the old and among the new ones, under two pseudonyms"
         return f"{quote(individual.name)} names persons, whom k and l count, and {why}; {way}"
+    if algorithm == MICROAGGREGATION:
+        aggregates = {aggregate_of(column) for column in columns_with_role(columns, Role.QUASI)} - {"ancestor"}
+        if aggregates:
+            one = next(name for name in AGGREGATE_FORMS if name in aggregates)
+            return (
+                f"the {one} of a class is not that of further rows, and does not say which values it stands for; {way}"
+            )
     if publish.ranges == "means" and any(isinstance(column.hierarchy, Ranges) for column in columns.values()):
         return f"the mean of a class is not that of further rows, and does not say which numbers it stands for; {way}"
     return None
@@ -462,10 +477,14 @@ def _refuse_drawing(algorithm: Mapping[str, object], columns: Mapping[str, objec
     if algorithm.get("name") == "condensation":
         why = "condensation publishes rows that are nobody's"
         raise PolicyError(f'{why}; write [publish] form = "synthetic"', key="algorithm.name")
-    for key in CONDENSATION_KEYS:
+    for key in DRAWING_KEYS:
         if key in algorithm:
             why = 'is for condensation, which [publish] form = "synthetic" asks for; leave it out'
             raise PolicyError(why, key=f"algorithm.{key}")
+    for key in CLUSTERING_KEYS:
+        if key in algorithm and algorithm.get("name") != MICROAGGREGATION:
+            why = 'is for microaggregation, and for condensation, which [publish] form = "synthetic" asks for'
+            raise PolicyError(f"{why}; leave it out", key=f"algorithm.{key}")
     for column, entry in columns.items():
         for key in DRAWN_KEYS:
             if isinstance(entry, Mapping) and key in entry:
@@ -482,7 +501,7 @@ def _check_drawn_columns(columns: ColumnsByName, algorithm: Mapping[str, object]
     for column in columns.values():
         entry = written.get(column.name)
         given = entry if isinstance(entry, Mapping) else {}
-        for key in ("least", "weight", "public_domain", "key"):
+        for key in ("least", "weight", "public_domain", "aggregate", "key"):
             if key in given:
                 why = "is about values that are told, and these are drawn; leave it out"
                 raise PolicyError(why, key=dotted_key("columns", column.name, key))

@@ -14,9 +14,10 @@ from typing import Any
 
 from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
 from sfumato.encode import CodedColumn, EncodedTable, encode_column
-from sfumato.errors import DataError, PolicyError, UnreadableFile, did_you_mean, listing, quote
+from sfumato.errors import DataError, InputError, PolicyError, UnreadableFile, did_you_mean, listing, quote
 from sfumato.hierarchy import Spec
 from sfumato.hierarchy.hierarchy import Label
+from sfumato.labels.data_dictionary import is_aggregate
 from sfumato.models import ROW, Linkage
 from sfumato.policy import ColumnReference, DataSource, Policy, PreviousRelease, Role, ValueCondition, read_reference
 from sfumato.previous.taxonomy import Taxonomy, label_paths
@@ -119,11 +120,17 @@ def link_releases(encoded: EncodedTable, policy: Policy) -> LinkedReleases:
     encoded = encoded.permitted
     earlier = tuple(read_earlier_release(previous, policy.source) for previous in policy.previous)
     published = [name for name, column in policy.columns.items() if column.role in _PUBLISHED]
-    # Ranges and sets have no taxonomy that two tables could have in common.
+    # Ranges and sets have no taxonomy that two tables could have in common, nor do means, medians and modes of classes.
     specs = {name: policy.columns[name].hierarchy for name in published}
-    levelless = [name for name, spec in specs.items() if spec is not None and not spec.levelled]
+    levelless = [
+        name
+        for name, spec in specs.items()
+        if spec is not None and (not spec.levelled or policy.aggregate_form(name) is not None)
+    ]
     matched = [name for name in published if name not in levelless]
     join_columns = tuple(tuple(name for name in matched if name in release.columns) for release in earlier)
+    for previous, shared in zip(policy.previous, join_columns, strict=True):
+        _refuse_aggregates(previous, shared)
     unmatched = tuple(name for name in levelless if any(name in release.columns for release in earlier))
     rules = tuple(rule for previous in policy.previous for rule in previous.inconsistent)
     # The columns of the current table that matching, the requirements and the rules need.
@@ -144,6 +151,25 @@ def link_releases(encoded: EncodedTable, policy: Policy) -> LinkedReleases:
     _check_rules(releases, taxonomies, specs)
     declared = tuple(name for name, spec in specs.items() if spec is not None)
     return replace(releases, taxonomies=taxonomies, declared=declared)
+
+
+def _refuse_aggregates(previous: PreviousRelease, columns: Sequence[str]) -> None:
+    """Refuse to match by columns of an earlier release that are means, medians or modes of classes.
+
+    Such a cell reads as a value, and stands for others; what it does not fit may be its person's all the same. That it
+    is one, the manifest beside the table says.
+    """
+    try:
+        text = read_regular_file(previous.path.parent / "manifest.json", most=LARGEST_MANIFEST, what="a manifest")
+        entries = json.loads(text)["columns"]
+        aggregated = [one["name"] for one in entries if is_aggregate(one) and one["name"] in columns]
+    except (UnreadableFile, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return  # there is none, as beside a table that somebody else published
+    if aggregated:
+        raise InputError(
+            f"{quote(previous.name)} has means, medians or modes of classes in {listing(aggregated)}, which records "
+            "cannot be matched by; publish these columns in the same way, or leave them out"
+        )
 
 
 def _taxonomy(releases: LinkedReleases, name: str, spec: Spec | None, nulls: Sequence[str]) -> Taxonomy:

@@ -17,6 +17,7 @@ from sfumato.hierarchy.hierarchy import Label
 from sfumato.labels.data_dictionary import describe_labels
 from sfumato.masking.mask_promises import masking_statement
 from sfumato.policy import Policy, Role
+from sfumato.policy.class_aggregates import MICROAGGREGATION
 from sfumato.policy.options import CUTS, UNLEVELLED
 from sfumato.publish.extension import ALONE, TOGETHER
 from sfumato.publish.numeric_columns import plan_numeric_columns
@@ -298,6 +299,19 @@ RANGES_TELL = {
 }
 """What each form of `[publish] ranges` tells of the rows of a class."""
 
+AGGREGATES_TELL = {
+    "means": RANGES_TELL["means"],
+    "medians": (
+        "A value is the median of its class: the value of a row of the class, or the middle between those of two rows. "
+        "So it is told that somebody in the class has about this value."
+    ),
+    "modes": (
+        "A value is the most frequent one of its class; of equally frequent ones, that of more rows of the table. At "
+        "least one row of the class holds it; how many do is not told."
+    ),
+}
+"""What each aggregate of microaggregation tells of the rows of a class."""
+
 SETS_TELL = (
     "A set lists the values that occur in its class, and no others: each is the value of at least one row there."
 )
@@ -313,7 +327,11 @@ class ChosenLabels:
 
 
 def find_chosen_labels(recoding: Recoding, policy: Policy) -> list[ChosenLabels]:
-    """Columns without levels whose labels the algorithm chose; full-domain recodings and two tables have none."""
+    """Columns whose labels are made of the rows of a class; full-domain recodings and two tables have none."""
+    if recoding.group is None and recoding.algorithm == MICROAGGREGATION:
+        forms = {column.name: policy.aggregate_form(column.name) for column in policy.quasi}
+        chosen = {form: tuple(name for name in forms if forms[name] == form) for form in AGGREGATES_TELL}
+        return [ChosenLabels(form, names, AGGREGATES_TELL[form]) for form, names in chosen.items() if names]
     if recoding.levels is not None or recoding.group is not None or recoding.algorithm not in {*UNLEVELLED, *CUTS}:
         return []
     form = policy.publish.ranges

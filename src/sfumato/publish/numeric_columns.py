@@ -69,8 +69,7 @@ def plan_numeric_columns(policy: Policy) -> tuple[BoundColumn, ...]:
     taken, planned = set(policy.columns), []
     for column in policy.quasi:
         spec = column.hierarchy
-        means = isinstance(spec, Ranges) and policy.publish.ranges == "means"
-        if not isinstance(spec, Intervals | Ranges) or means:
+        if not isinstance(spec, Intervals | Ranges) or policy.aggregate_form(column.name) is not None:
             continue
         for bound in ENDS.get(policy.publish.numeric, ()):
             name = f"{column.name}_{bound}"

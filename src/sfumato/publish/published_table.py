@@ -22,7 +22,6 @@ from sfumato.core.arrays import Codes, IntArray, count_codes, narrow_codes, repl
 from sfumato.core.arrow import arrow_numbers, arrow_texts
 from sfumato.core.randomness import Randomness
 from sfumato.encode import CodedColumn, EncodedTable
-from sfumato.hierarchy import Ranges
 from sfumato.policy import Policy, Role
 from sfumato.publish.pseudonyms import PseudonymKey, make_pseudonyms
 from sfumato.publish.published_column import PublishedColumn
@@ -160,7 +159,9 @@ def publish_tables(
             elif labels is not None and not _is_unchanged(coded[name], labels, order):
                 columns[name] = _column_of_used(labels.codes.take(order), arrow_texts(labels.texts))
                 recoded.add(name)
-                if policy.publish.ranges == "means" and isinstance(policy.columns[name].hierarchy, Ranges):
+                if policy.aggregate(name) is not None:
+                    columns[name] = _as_source(columns[name], source.type_of(name))
+                elif policy.aggregate_form(name) is not None:
                     columns[name] = _as_numbers(columns[name])
             elif role in {Role.PLAIN, Role.WEIGHT}:
                 columns[name] = _plain_column(encoded.plain[name], order)
@@ -230,6 +231,20 @@ def _as_numbers(column: PublishedColumn) -> PublishedColumn:
     except pa.ArrowInvalid:
         return column
     return PublishedColumn(column.codes, numbers) if numbers.cast(pa.string()).equals(column.values) else column
+
+
+def _as_source(column: PublishedColumn, kind: Any) -> PublishedColumn:
+    """Give aggregates of classes, which lie on the grid of the column, the type that the column has.
+
+    They stay text where the type is another one, and where a class has values and missing ones, whose label is ``*``.
+    """
+    types = pa.types
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_temporal(kind)):
+        return column
+    try:
+        return PublishedColumn(column.codes, column.values.cast(kind))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return column
 
 
 def _plain_column(column: Any, order: IntArray) -> Any:

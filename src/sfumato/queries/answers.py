@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sfumato.errors import DataError, InputError, quote
+from sfumato.labels.data_dictionary import is_aggregate
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.queries.density_points import add_smoothing_error
 from sfumato.queries.expected_one_table import plan_expected_one_table
@@ -93,7 +94,8 @@ class Answers(Shown):
 
     `columns` are those that were grouped by; without them there is one answer. `sql` is what DuckDB was asked.
     `weighted_by` is the column of sampling weights that rows count by, where the release has one. `masked` says of each
-    masked column that the query is about what the answers have of that, a sentence each.
+    masked column that the query is about what the answers have of that, a sentence each; `aggregated` does of each
+    column that is published by means, medians or modes of classes.
 
     >>> counted = Answer({}, {"count(*)": Estimate(4.0, 0.5, 0.4)})
     >>> answers = Answers("generalized", "expected", (), (counted,), "SELECT …")
@@ -110,6 +112,7 @@ class Answers(Shown):
     sql: str
     weighted_by: str | None = None
     masked: tuple[str, ...] = ()
+    aggregated: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -132,7 +135,7 @@ class Answers(Shown):
         ]
         said = [] if self.answers else ["no group has a row that can meet the conditions"]
         said += [] if self.weighted_by is None else [f"rows count by their sampling weights in {self.weighted_by}"]
-        said += self.masked
+        said += [*self.masked, *self.aggregated]
         title = f"answers from a release of the form {self.form}"
         return Display(title, [FigureTable((*self.columns, *figures), lines)], said)
 
@@ -150,6 +153,7 @@ class Answers(Shown):
         }
         content |= {} if self.weighted_by is None else {"weighted_by": self.weighted_by}
         content |= {"masked": list(self.masked)} if self.masked else {}
+        content |= {"aggregated": list(self.aggregated)} if self.aggregated else {}
         return content | ({"sql": self.sql} if explain else {})
 
 
@@ -245,7 +249,19 @@ class OpenRelease:
         by = None if weight is None else weight.name
         masked = mask_sentences(parsed, self.tables.columns, self.masks, self._drawn_values(parsed))
         explained = self._explain(parsed, plan)
-        return Answers(self.manifest.form, estimate, parsed.names, answers, explained, by, masked)
+        aggregated = self._aggregate_sentences(parsed)
+        return Answers(self.manifest.form, estimate, parsed.names, answers, explained, by, masked, aggregated)
+
+    def _aggregate_sentences(self, parsed: ParsedQuery) -> tuple[str, ...]:
+        """Say of each column that a query is about, and that has aggregates of classes, what they count for."""
+        forms = {entry["name"]: entry["form"] for entry in self.manifest.columns if is_aggregate(entry)}
+        asked = [self.tables.columns[place].name for place in sorted(_find_places(parsed))]
+        return tuple(
+            f"{quote(name)} is published by {forms[name]} of classes, which count for all values of their class; how "
+            "far these are from them is not in ±"
+            for name in asked
+            if name in forms
+        )
 
     def _ask_centers(self, parsed: ParsedQuery, measures: Measures) -> "_CenteredSums":
         """Ask the same of the centres of densities alone: the sums of each group."""
@@ -298,9 +314,8 @@ class OpenRelease:
 
     def _explain(self, parsed: ParsedQuery, plan: QueryPlan) -> str:
         """Give the statement, and what its columns are called in the release."""
-        parts = [one.argument for one in parsed.aggregates if one.argument] + list(parsed.conditions)
-        used = {column.place for column in parsed.groups}.union(*(one.columns for one in parts))
-        names = [f"-- c{place} is {json.dumps(self.tables.columns[place].name, ensure_ascii=False)}" for place in used]
+        columns = [(place, self.tables.columns[place].name) for place in _find_places(parsed)]
+        names = [f"-- c{place} is {json.dumps(name, ensure_ascii=False)}" for place, name in columns]
         return "\n".join([*sorted(names), plan.sql])
 
 
@@ -310,6 +325,12 @@ class _CenteredSums:
 
     sums: Mapping[tuple[Any, ...], Sequence[float]]
     ties: float
+
+
+def _find_places(parsed: ParsedQuery) -> set[int]:
+    """Find the places of the columns that a query is about."""
+    parts = [one.argument for one in parsed.aggregates if one.argument] + list(parsed.conditions)
+    return {column.place for column in parsed.groups}.union(*(one.columns for one in parts))
 
 
 # Figures from the line of a group: the values of the group, expected sums, and covariances of sums.

@@ -24,7 +24,7 @@ from sfumato.core.arrow import arrow_numbers
 from sfumato.errors import DataError, InputError, did_you_mean, listing, quote
 from sfumato.hierarchy.hierarchy import ROOT
 from sfumato.labels.covered_values import PLAIN_NUMBER, WHOLE_NUMBER, CoveredValues, find_covered_values
-from sfumato.labels.data_dictionary import Entry
+from sfumato.labels.data_dictionary import Entry, is_aggregate
 from sfumato.queries.density_points import SEPARATOR, find_density_points
 from sfumato.queries.query_database import escape_pattern, quote_name, quote_text, report_file_errors
 from sfumato.queries.unevenness import measure_unevenness
@@ -316,7 +316,7 @@ def _load_column(raw: _RawTable, entry: Entry, column: QueryColumn, *, labelled:
     different = _number_cells(raw, column)
     if "density" in entry:
         return _load_densities(raw, entry, column), column.code
-    is_label = entry.get("type", "string") in _TEXT_TYPES or entry.get("form") == "means"
+    is_label = entry.get("type", "string") in _TEXT_TYPES or is_aggregate(entry)
     if labelled and entry.get("role") == "quasi" and is_label:
         return _load_labels(raw, entry, column), column.code
     kind = _value_type(raw, f"n{column.place}", entry)

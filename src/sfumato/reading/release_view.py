@@ -18,7 +18,6 @@ from sfumato.core.keys import find_first, mix_bits, number_tuples, pack_tuples
 from sfumato.core.segments import run_starts
 from sfumato.encode import CodedColumn, EncodedTable, encode_column, value_totals
 from sfumato.errors import DataError, InputError, quote
-from sfumato.hierarchy import Ranges
 from sfumato.hierarchy.open_ended import write_set
 from sfumato.labels.data_dictionary import Entry, entry_from_policy
 from sfumato.policy import Policy, Role
@@ -304,6 +303,6 @@ def _recoded_entry(name: str, recoding: Recoding, policy: Policy) -> Entry:
     if name not in recoding.labels:
         return _role_entry(name, policy)
     labels = recoding.labels[name]
-    means = isinstance(policy.columns[name].hierarchy, Ranges) and policy.publish.ranges == "means"
-    form = {"form": "means"} if means and recoding.levels is None else {}
+    aggregate = policy.aggregate_form(name)
+    form = {"form": aggregate} if aggregate and recoding.levels is None else {}
     return {**_role_entry(name, policy), **entry_from_policy(policy, name, labels.texts, level=labels.level), **form}

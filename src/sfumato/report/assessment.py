@@ -1,5 +1,6 @@
 """All that is measured of a publication: what it cost, who can be found, and what adversaries learn."""
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ from sfumato.publish.publication import Publication
 from sfumato.risk import DEFAULT_K, PersonRisk, ProsecutorRisk, measure_person_risk, measure_prosecutor_risk, required_k
 from sfumato.split import Tie, measure_ties, tables_from_recoding
 from sfumato.utility import Utility, measure
+from sfumato.utility.aggregation_error import measure_aggregation
 
 if TYPE_CHECKING:
     from sfumato.attack.all_attacks import Attacks
@@ -23,7 +25,9 @@ class Assessment:
     @cached_property
     def utility(self) -> Utility:
         """What it cost."""
-        return measure(self.publication.encoded, self.publication.recoding)
+        encoded, recoding = self.publication.encoded, self.publication.recoding
+        aggregation = measure_aggregation(encoded, recoding, self.publication.policy)
+        return replace(measure(encoded, recoding), aggregation=aggregation)
 
     @cached_property
     def masking(self) -> MaskingFigures:

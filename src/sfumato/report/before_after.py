@@ -4,6 +4,7 @@ A label may cover several bins. A row that is published under it counts in each 
 values that lie there, as it would for a reader who knows no more than the label; so what is lost shows as flatter bars.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,13 +14,11 @@ from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_co
 from sfumato.core.classes import EquivalenceClasses, Histogram, count_values
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn, EncodedTable, QuasiIdentifier
-from sfumato.hierarchy import Ranges
-from sfumato.hierarchy.hierarchy import ROOT
 from sfumato.labels.covered_values import find_covered_codes
 from sfumato.models import Model
 from sfumato.publish.publication import Publication
 from sfumato.recode import Labels, Recoding
-from sfumato.report.column_bins import Bins, bin_column, bin_values
+from sfumato.report.column_bins import Bins, bin_column, bin_values, read_numbers, read_years
 
 MOST_COLUMNS = 30
 """Of so many columns at most: a page has an end."""
@@ -87,7 +86,7 @@ def _compare_quasi_identifier(publication: Publication, attribute: QuasiIdentifi
     bins = bin_values(column.texts, attribute.frequencies, named=named, stepped=means)
     before = replace_codes(column.codes, narrow_codes(bins.place, len(bins)))
     if means:
-        spread = _spread_means(labels, bins)
+        spread = _spread_means(labels, column, bins)
     else:  # the share of each label's values that lie in each bin, of those values that the table has
         covered = find_covered_codes(attribute, labels.texts, labels.level)
         spread = np.stack([covered.shares(bins.place == place) for place in range(len(bins))], axis=1)
@@ -98,22 +97,28 @@ def _compare_quasi_identifier(publication: Publication, attribute: QuasiIdentifi
 
 
 def are_means(publication: Publication, attribute: QuasiIdentifier) -> bool:
-    """Whether a column is published as means of classes, which do not say what they cover."""
+    """Whether a column is published as means, medians or modes of classes, which do not say what they cover."""
     local = publication.recoding.local and publication.recoding.group is None
-    return local and publication.policy.publish.ranges == "means" and isinstance(attribute.spec, Ranges)
+    return local and publication.policy.aggregate_form(attribute.name) is not None
 
 
-def _spread_means(labels: Labels, bins: Bins) -> FloatArray:
-    """A mean lies in one bin; a star in all, as much in each as there are values."""
+def _spread_means(labels: Labels, column: CodedColumn, bins: Bins) -> FloatArray:
+    """A mean, median or mode lies in one bin; a star, or what cannot be read, in all, as there are values in each."""
     spread = np.zeros((len(labels.texts), len(bins)))
     even = np.bincount(bins.place, minlength=len(bins)) / len(bins.place)
+    place = dict(zip(column.texts, bins.place.tolist(), strict=True))  # of the values that occur, as a mode does
     for code, text in enumerate(labels.texts):
-        if text == ROOT:
-            spread[code] = even
-        elif text is None or bins.steps is None:
-            spread[code, -1] = 1.0
+        if text in place or text is None:
+            spread[code, place.get(text, -1)] = 1.0
+            continue
+        number = read_numbers([text])
+        known = number if number is not None else read_years([text])
+        if known is not None and bins.steps is not None:
+            spread[code, bins.steps.places(known)[0]] = 1.0
+        elif known is not None and number is None:  # dates of one year have a bin for each month
+            spread[code, max(bisect_right(bins.names, text[:7]) - 1, 0)] = 1.0
         else:
-            spread[code, bins.steps.places(np.array([float(text)]))[0]] = 1.0
+            spread[code] = even
     return spread
 
 

@@ -71,6 +71,9 @@ def cost_section(assessment: Assessment) -> Markup:
     if utility.weighted_ncp is not None:
         weighted = ("The same by weight", "each row for the people it stands for", percent(utility.weighted_ncp))
         totals.insert(1, weighted)
+    if (aggregation := utility.aggregation) is not None and aggregation.squared_error is not None:
+        how_far = "squared error of numbers and dates, of their variance"
+        totals.insert(1, ("SSE / SST", how_far, percent(aggregation.squared_error)))
     total = table(
         ("", ""), [(join([title, tag("small", meaning)]), figure) for title, meaning, figure in totals], "totals"
     )
@@ -91,6 +94,11 @@ def _labels_of_column(assessment: Assessment, attribute: QuasiIdentifier) -> str
     levels = publication.recoding.levels
     if levels is not None:
         return f"level {levels[attribute.name]} of {attribute.hierarchy.height}, {labels}"
+    aggregation = assessment.utility.aggregation
+    if aggregation is not None and attribute.name in aggregation.columns:
+        part = aggregation.columns[attribute.name]
+        told = f"{plural(attribute.column.width, 'value')} → {plural(loss.labels, part.aggregate)}"
+        return f"{told}, {percent(1 - part.changed)} of cells as they were"
     return f"{labels}, {percent(loss.exact_cells / publication.rows)} of cells exact"
 
 

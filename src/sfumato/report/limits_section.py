@@ -8,6 +8,7 @@ from sfumato.attack.minimality import MinimalityResult
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.page.html import Markup, join, name, names, paragraph, section, some_names, tag
 from sfumato.page.wording import amount, percent, plural, ratio
+from sfumato.policy.class_aggregates import MICROAGGREGATION
 from sfumato.publish.extension import Extension
 from sfumato.publish.manifest import find_chosen_labels
 from sfumato.publish.pseudonyms import KEYED_WARNING, is_keyed
@@ -88,6 +89,8 @@ def _remaining_threats(assessment: Assessment, minimality: MinimalityResult) -> 
     yield "Downcoding", DOWNCODING + (TIGHT if publication.recoding.local else "")
     for chosen in find_chosen_labels(publication.recoding, policy):
         title = "Sets" if chosen.form == "sets" else f"Ranges (published as {chosen.form})"
+        if publication.recoding.algorithm == MICROAGGREGATION:
+            title = f"{chosen.form.capitalize()} of classes"
         yield title, join([names(chosen.columns), ". ", chosen.reveals])
     yield "Patterns across classes", PATTERNS
     yield "Being in the table", MEMBERSHIP

@@ -11,6 +11,7 @@ from sfumato._version import __version__
 from sfumato.attack.all_attacks import Attacks
 from sfumato.page.html import Markup, document, facts, join, name, note, paragraph, section, some_names, tag
 from sfumato.page.wording import amount, chance, found_keys, keys, percent, plural
+from sfumato.policy.class_aggregates import MICROAGGREGATION
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import class_id_column
 from sfumato.report.assessment import Assessment
@@ -179,6 +180,7 @@ def _earlier_releases(publication: Publication) -> list[Markup]:
 
 FULL_DOMAIN = "one level for each column (full-domain recoding)"
 LOCAL = "each class has its own, no coarser than its rows need (local recoding)"
+AGGREGATED = "means, medians, modes or lowest common ancestors of each class (microaggregation)"
 CUT = "one cut through the hierarchy for each column (top-down specialization)"
 
 
@@ -202,9 +204,13 @@ def _rows_section(publication: Publication) -> Markup:
     if recoding.cut:
         about = f" of {search.class_column}" if search.class_column else ""
         aim = f"it specializes by {search.score}{about}, as far as the promise allows"
+    if chosen == MICROAGGREGATION:
+        within = f" within {', '.join(search.strata)}" if search.strata else ""
+        aim = f"it puts near rows together{within}, by {search.clustering or 'mdav'}"
     lines += [("Algorithm", f"{begun}{chosen}{then}; {aim}"), ("Form", publication.policy.publish.form)]
     if not publication.split:
-        lines.append(("Labels", CUT if recoding.cut else FULL_DOMAIN if recoding.levels is not None else LOCAL))
+        own = AGGREGATED if chosen == MICROAGGREGATION else LOCAL
+        lines.append(("Labels", CUT if recoding.cut else FULL_DOMAIN if recoding.levels is not None else own))
     return section("The rows", facts(lines))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from sfumato.core.arrays import IntArray
 from sfumato.core.classes import EquivalenceClasses, SensitiveDomain, count_values
 from sfumato.core.keys import count_keys, number_tuples, pack_tuples
+from sfumato.labels.data_dictionary import is_aggregate
 from sfumato.models import DENSITY, LINKAGE, MODELS
 from sfumato.page.charts import bar
 from sfumato.page.html import (
@@ -371,6 +372,8 @@ CENTER = (
 )
 BOUNDS = {"spread": "spread", "low": "lowest number", "high": "highest number", "mid": "middle"}
 MEANS = "A number may be the mean of a class, and the value of no row."
+MEDIANS = "A value is the median of its class, the one in the middle: some rows of the class have more, and some less."
+MODES = "A value is the most frequent one of its class: other rows of the class may have other values."
 COVERED = "What a label of a hierarchy stands for is listed in manifest.json, with its column."
 
 
@@ -426,13 +429,16 @@ def _describe_method(method: Mapping[str, Any]) -> str:
 def _how_to_read(manifest: Manifest) -> Iterator[object]:
     """A line for each kind of label that there is."""
     entries = [entry for entry in manifest["columns"] if entry["role"] == "quasi"]
+    labelled = [entry for entry in entries if not is_aggregate(entry)]
     kinds = {
-        WHOLE: [entry["name"] for entry in entries if entry.get("integers") and entry.get("form") != "means"],
-        BROKEN: [entry["name"] for entry in entries if entry.get("integers") is False and entry.get("form") != "means"],
-        MASKED: [entry["name"] for entry in entries if "mask" in entry],
-        DATED: [entry["name"] for entry in entries if "dates" in entry],
+        WHOLE: [entry["name"] for entry in labelled if entry.get("integers")],
+        BROKEN: [entry["name"] for entry in labelled if entry.get("integers") is False],
+        MASKED: [entry["name"] for entry in labelled if "mask" in entry],
+        DATED: [entry["name"] for entry in labelled if "dates" in entry],
         SETS: [entry["name"] for entry in entries if entry.get("form") == "sets"],
         MEANS: [entry["name"] for entry in entries if entry.get("form") == "means"],
+        MEDIANS: [entry["name"] for entry in entries if entry.get("form") == "medians"],
+        MODES: [entry["name"] for entry in entries if entry.get("form") == "modes"],
         COVERED: [entry["name"] for entry in entries if "covers" in entry or "different_leaves" in entry],
     }
     for sentence, columns in kinds.items():

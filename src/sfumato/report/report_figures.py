@@ -69,7 +69,10 @@ def why_no_queries(publication: Publication) -> str | None:
     if not publication.encoded.sensitive:
         return "Queries ask of a sensitive column, and the policy names none."
     if any(are_means(publication, attribute) for attribute in publication.encoded.quasi):
-        return "Means do not tell what values they stand for, so a count of rows with such values cannot be worked out."
+        return (
+            "Means, medians and modes of classes do not tell what values they stand for, so a count of rows with such "
+            "values cannot be worked out."
+        )
     return None
 
 

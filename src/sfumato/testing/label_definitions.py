@@ -1,10 +1,13 @@
 """What a published cell may say of the value it came from, by plain reading: slow, and sure.
 
-An ancestor in the column's tree, a range that holds the number, a set that lists the value; or the value itself.
+An ancestor in the column's tree, a range that holds the number, a set that lists the value; or the value itself. Of
+microaggregation, the mean, the median or the mode of the values of a class.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -71,3 +74,39 @@ def is_mean(label: str | float | None, values: Sequence[str | None]) -> bool:
         return label == "*" or (label is None and not numbers)
     mean = sum(numbers, start=Fraction(0)) / len(numbers)
     return abs(Fraction(str(label)) - mean) <= _ROUNDING
+
+
+def is_aggregate_of(
+    aggregate: str, label: str | None, values: Sequence[str | None], column: Sequence[str | None]
+) -> bool:
+    """Tell whether a label is the mean, median or mode of the values of a class, given all values of the column.
+
+    Means and medians of numbers are rounded to as many decimals as the column has, of dates to days since 1970, halves
+    to even.
+    Among modes the most frequent one in the column is taken, then the first by its text, NULL last.
+
+    >>> is_aggregate_of("mean", "2", ["1", "4"], ["1", "4"]), is_aggregate_of("median", "2", ["1", "2", "9"], ["1.5"])
+    (True, True)
+    >>> is_aggregate_of("mode", "b", ["a", "b"], ["a", "b", "b"])
+    True
+    """
+    if aggregate == "mode":
+        here, everywhere = Counter(values), Counter(column)
+        return label == min(here, key=lambda value: (-here[value], -everywhere[value], value is None, value))
+    if None in values:
+        return label == ("*" if any(values) else None)
+    if label is None:
+        return False
+    digits = max(len((value or "").partition(".")[2]) for value in column) if not _is_date(label) else 0
+    known = sorted(_as_number(value) for value in values if value is not None)
+    middle = known[(len(known) - 1) // 2] + known[len(known) // 2]
+    exact = sum(known, start=Fraction(0)) / len(known) if aggregate == "mean" else middle / 2
+    return _as_number(label) == Fraction(round(exact * 10**digits), 10**digits)
+
+
+def _is_date(text: str) -> bool:
+    return text.count("-") == 2
+
+
+def _as_number(text: str) -> Fraction:
+    return Fraction((date.fromisoformat(text) - date(1970, 1, 1)).days) if _is_date(text) else Fraction(text)

@@ -7,6 +7,7 @@ its order is part of a case: the same seed gives the same case.
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -15,7 +16,8 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.policy import Policy
-from sfumato.policy.options import CUTS, RANGES, UNLEVELLED
+from sfumato.policy.class_aggregates import MICROAGGREGATION
+from sfumato.policy.options import CLUSTERINGS, CUTS, RANGES, UNLEVELLED
 from sfumato.testing.model_definitions import TableContext
 
 Paths = dict[str | None, tuple[str | None, ...]]
@@ -123,6 +125,8 @@ def random_case(random: Random, model: str | None = None, algorithm: str = "opti
     case = TableCase(columns, trees, _random_document(random, columns, rules, algorithm))
     if algorithm in CUTS:
         return _open_columns(random, case, ("tree", "tree", "ranges"), ("partition", "boxes"))
+    if algorithm == MICROAGGREGATION:
+        return _aggregated_columns(random, _open_columns(random, case, ("tree", "tree", "sets", "ranges", "dates")))
     return _open_columns(random, case) if algorithm in UNLEVELLED else case
 
 
@@ -185,7 +189,13 @@ def _random_document(
         "algorithm": {
             "name": algorithm,
             "suppression": random.choice([0, 0.1, 0.3, 1]),
-            **(random.choice(_SCORES) if algorithm in CUTS else {"metric": random.choice(METRICS)}),
+            **(
+                random.choice(_SCORES)
+                if algorithm in CUTS
+                else {"clustering": random.choice(CLUSTERINGS)}
+                if algorithm == MICROAGGREGATION
+                else {"metric": random.choice(METRICS)}
+            ),
             "seed": 1,
         },
     }
@@ -203,14 +213,38 @@ def _open_columns(
         kind = random.choice(kinds)
         if kind == "tree":
             continue
-        roles[name] = roles[name] | {"hierarchy": "sets" if kind == "sets" else {"ranges": True}}
-        if kind == "ranges":
-            numbers = _random_numbers(random, list(trees[name]))
-            columns[name] = [numbers[cell] for cell in columns[name]]
+        roles[name] = roles[name] | {"hierarchy": _UNLEVELLED_KINDS[kind]}
+        if kind in {"ranges", "dates"}:
+            draw = _random_numbers if kind == "ranges" else _random_dates
+            drawn = draw(random, list(trees[name]))
+            columns[name] = [drawn[cell] for cell in columns[name]]
         del trees[name]
     some = any(isinstance(roles[name]["hierarchy"], dict) for name in case.quasi)
     publish = {"ranges": random.choice(ranges)} if some else {}
     return TableCase(columns, trees, case.document | {"columns": roles, "publish": publish})
+
+
+_UNLEVELLED_KINDS: dict[str, Any] = {"sets": "sets", "ranges": {"ranges": True}, "dates": {"dates": ["month", "year"]}}
+
+
+def _aggregated_columns(random: Random, case: TableCase) -> TableCase:
+    """Say of some quasi-identifiers how microaggregation publishes them; dates have means or medians here."""
+    roles = dict(case.document["columns"])
+    for name in case.quasi:
+        kind: Any = roles[name]["hierarchy"]
+        allowed = (
+            ["mode"] if kind == "sets" else ["ancestor", "mode"] if name in case.trees else ["mean", "median", "mode"]
+        )
+        aggregate = random.choice([None, *allowed])
+        roles[name] = roles[name] | ({"aggregate": aggregate} if aggregate else {})
+    return TableCase(case.columns, case.trees, case.document | {"columns": roles, "publish": {}})
+
+
+def _random_dates(random: Random, leaves: list[str | None]) -> dict[str | None, str | None]:
+    """Draw a day for each leaf; none for NULL."""
+    days = random.sample(range(400), len(leaves))
+    texts = [(date(1999, 12, 1) + timedelta(days=day)).isoformat() for day in days]
+    return {leaf: None if leaf is None else text for leaf, text in zip(leaves, texts, strict=True)}
 
 
 def _random_numbers(random: Random, leaves: list[str | None]) -> dict[str | None, str | None]:

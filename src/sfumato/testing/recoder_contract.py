@@ -14,9 +14,10 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.errors import Infeasible
+from sfumato.policy.class_aggregates import MICROAGGREGATION
 from sfumato.release import Release, anonymize, prepare
 from sfumato.testing.exhaustive_search import Labels, classes_at, labels_at
-from sfumato.testing.label_definitions import covers, is_mean
+from sfumato.testing.label_definitions import covers, is_aggregate_of, is_mean
 from sfumato.testing.model_definitions import Row, class_passes, links_pass
 from sfumato.testing.random_tables import TableCase, random_case
 
@@ -133,8 +134,15 @@ def check_cells(case: TableCase, published: Sequence[Row]) -> None:
     require(bijective, case, "gives persons no pseudonym of their own")
     check_together(case, [(tuple(row[name] for name in case.quasi), original) for row, original in pairs])
     means: Any = case.document.get("publish", {}).get("ranges") == "means"
+    policy_of: Any = case.document["columns"]
     for name in case.quasi:
-        if means and isinstance(case.document["columns"][name]["hierarchy"], dict):
+        aggregate = _aggregate(case, name)
+        if aggregate not in {None, "ancestor"}:
+            for members in group_by_labels(case, published):
+                values = [originals[row["visits"]][name] for row in members]
+                good = is_aggregate_of(aggregate, members[0][name], values, case.columns[name])
+                require(good, case, f"publishes cells of {name} that are no {aggregate} of their class")
+        elif means and isinstance(policy_of[name]["hierarchy"], dict):
             # A mean covers no value: it is held against all values of its class.
             for members in group_by_labels(case, published):
                 values = [originals[row["visits"]][name] for row in members]
@@ -143,6 +151,16 @@ def check_cells(case: TableCase, published: Sequence[Row]) -> None:
         else:
             good = all(covers(case, name, row[name], original[name]) for row, original in pairs)
             require(good, case, f"publishes cells of {name} that do not cover those that came in")
+
+
+def _aggregate(case: TableCase, name: str) -> str | None:
+    """Say what microaggregation is to publish of a column; None for other algorithms, and two tables."""
+    document = case.document
+    if document["algorithm"].get("name") != MICROAGGREGATION or "form" in document.get("publish", {}):
+        return None
+    entry: Any = document["columns"][name]
+    default = "ancestor" if name in case.trees else "mode" if entry["hierarchy"] == "sets" else "mean"
+    return str(entry.get("aggregate", default))
 
 
 def check_together(case: TableCase, placed: Sequence[tuple[object, Row]]) -> None:

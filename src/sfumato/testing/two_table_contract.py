@@ -21,7 +21,11 @@ def split_case(case: TableCase, form: str, *, ss: str = "together") -> TableCase
     search = dict(case.document["algorithm"])
     if form == "anatomy":
         search = {key: value for key, value in search.items() if key in {"suppression", "seed"}}
-    document = case.document | {"algorithm": search, "publish": {"form": form, "ss": ss}}
+    columns = {
+        name: {key: value for key, value in entry.items() if key != "aggregate"}
+        for name, entry in case.document["columns"].items()
+    }
+    document = case.document | {"columns": columns, "algorithm": search, "publish": {"form": form, "ss": ss}}
     return TableCase(case.columns, case.trees, document)
 
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.encode import EncodedTable, QuasiIdentifier
-from sfumato.labels.label_loss import count_rows_between, find_losses, loss_arrays
+from sfumato.labels.label_loss import count_rows_alike, count_rows_between, find_losses, loss_arrays
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import percent, plural
 from sfumato.recode import Labels, Recoding
+from sfumato.utility.aggregation_error import AggregationError
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Utility(Shown):
     """The losses of a release, in total and per attribute.
 
     `weighted_ncp` is there where rows have sampling weights: the NCP with each row counting for the people whom it
-    stands for.
+    stands for. `aggregation` is there where columns are published by means, medians and modes of classes.
     """
 
     distortion_ratio: float
@@ -53,12 +54,15 @@ class Utility(Shown):
     suppressed_cells: int
     attributes: dict[str, AttributeLoss]
     weighted_ncp: float | None = None
+    aggregation: AggregationError | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """For ``--json`` and the audit; the weighted loss only where rows have sampling weights."""
+        """For ``--json`` and the audit; the weighted loss, and that of aggregates, only where there are any."""
         content = asdict(self)
         if self.weighted_ncp is None:
             del content["weighted_ncp"]
+        if self.aggregation is None:
+            del content["aggregation"]
         return content
 
     def display(self) -> Display:
@@ -147,15 +151,18 @@ def total_losses(attributes: list[PublishedAttribute], sizes: IntArray, rows: in
 def _count_covered_rows(attribute: QuasiIdentifier, labels: Labels, recoding: Recoding) -> IntArray:
     """Count the rows of the whole table that each label covers.
 
-    A label that is a number and lost something is a mean, and covers what is between the values it is the mean of.
+    A label that is a value and lost something is a mean, a median or a mode. It covers what is between the values that
+    it was published for; where these have no order, the values themselves.
     """
     covered, loss, _ = loss_arrays(find_losses(attribute, labels.texts, labels.level))
-    means = (loss == 0) & (labels.loss > 0)
+    means = ((loss == 0) & (labels.loss > 0)) | (covered == 0)
     if not means.any():
         return covered
     rows = np.arange(len(labels.codes)) if recoding.published is None else np.flatnonzero(recoding.published)
     values, label_of = attribute.column.codes.take(rows), labels.codes.take(rows)
-    return np.where(means, count_rows_between(attribute, values, label_of, len(covered)), covered)
+    if attribute.hierarchy.ranks is not None:
+        return np.where(means, count_rows_between(attribute, values, label_of, len(covered)), covered)
+    return np.where(means, count_rows_alike(attribute, values, label_of, len(covered)), covered)
 
 
 def _attribute_loss(one: PublishedAttribute, suppressed: int, rows: int) -> AttributeLoss:

@@ -13,6 +13,7 @@ from sfumato.core.sampling_weights import read_weights
 from sfumato.encode import EncodedTable, encode
 from sfumato.errors import DataError, InputError, did_you_mean, listing, quote
 from sfumato.labels.covered_values import unknown_labels
+from sfumato.labels.data_dictionary import is_aggregate
 from sfumato.labels.label_loss import find_losses, loss_arrays
 from sfumato.masking import remask_table
 from sfumato.policy import Policy
@@ -183,9 +184,9 @@ def _check_columns(manifest: Mapping[str, Any], policy: Policy) -> None:
             f"the release has no {mine[0].role} column '{mine[0].name}', which the policy has; give the policy that "
             "it was made with"
         )
-    means = [column["name"] for column in manifest["columns"] if column.get("form") == "means"]
+    means = [column["name"] for column in manifest["columns"] if is_aggregate(column)]
     if means:
         raise InputError(
-            f"means do not tell what they stand for, so the loss of {listing(means)} cannot be measured from the file; "
-            "it was measured when the release was made: see utility in private/audit.json"
+            f"means, medians and modes do not tell what they stand for, so the loss of {listing(means)} cannot be "
+            "measured from the file; it was measured when the release was made: see utility in private/audit.json"
         )

@@ -69,6 +69,8 @@ def parted(release: Release) -> int:
 @pytest.mark.parametrize("improve", [True, False])
 def test_no_algorithm_parts_them(algorithm: str, rules: list[dict[str, Any]], improve: bool) -> None:
     """By default, whatever the model, improved or not."""
+    if algorithm == "microaggregation" and improve:
+        pytest.skip("it is not improved")
     assert parted(released({"name": algorithm, "improve": improve}, rules)) == 0
 
 

@@ -21,6 +21,7 @@ from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import QuasiIdentifier
 from sfumato.hierarchy import Ranges
+from sfumato.policy.class_aggregates import MICROAGGREGATION
 from sfumato.policy.options import UNLEVELLED
 from sfumato.recode.local.mondrian import Median, assign_sides
 
@@ -100,7 +101,7 @@ def _finer_labels(knowledge: AdversaryKnowledge) -> Iterator[tuple[IntArray, Int
         elif recoding.cut and recoding.group is None:
             if not isinstance(quasi.spec, Ranges):
                 yield _labels_below_cut(knowledge, quasi, codes)
-        elif quasi.spec.levelled or recoding.algorithm not in UNLEVELLED:
+        elif quasi.spec.levelled or recoding.algorithm not in {*UNLEVELLED, MICROAGGREGATION}:
             yield _labels_below_common(knowledge, quasi, codes), alone
         else:
             yield _sides_of_median(knowledge, _cutting_order(quasi)[codes]), alone

@@ -31,7 +31,7 @@ _TABLE = 1 << 20
 _WORD = 63
 """Bits of a word that are used, the sign's left out."""
 
-_MOST = 64 * _WORD
+MOST_MEMBERS = 64 * _WORD
 """Values of a column of sets at most: a hull has a bit for each."""
 
 _CELLS = 1 << 22
@@ -229,10 +229,10 @@ class SetAxis(AttributeAxis):
     def __init__(self, attribute: QuasiIdentifier, share: float) -> None:
         super().__init__(attribute)
         values = attribute.hierarchy.labels[0]
-        if len(values) > _MOST:
+        if len(values) > MOST_MEMBERS:
             raise HierarchyError(
-                f"column {quote(attribute.name)}: {len(values):,} different values, and sets are of at most {_MOST:,}; "
-                "give it a hierarchy file, a mask or intervals"
+                f"column {quote(attribute.name)}: {len(values):,} different values, and sets are of at most "
+                f"{MOST_MEMBERS:,}; give it a hierarchy file, a mask or intervals"
             )
         self.values = sort_members(values)
         bit = {value: i for i, value in enumerate(self.values)}

@@ -9,11 +9,13 @@ from sfumato.core.arrays import narrow_codes
 from sfumato.encode import EncodedTable
 from sfumato.models import AlphaDeassociation
 from sfumato.policy import Policy
+from sfumato.policy.class_aggregates import MICROAGGREGATION
 from sfumato.recode.local.axes import TreeAxis
 from sfumato.recode.local.bottom_up import bottom_up
 from sfumato.recode.local.cover import cover
 from sfumato.recode.local.exchange import Exchange
 from sfumato.recode.local.linked_k import satisfy_linked_k
+from sfumato.recode.local.microaggregation import aggregate_strata, microaggregation
 from sfumato.recode.local.mondrian import mondrian, mondrian_relaxed
 from sfumato.recode.local.partition import Partition, allocate_rows
 from sfumato.recode.local.problem import Problem
@@ -31,6 +33,7 @@ ALGORITHMS: dict[str, LocalAlgorithm] = {
     "bottom-up": bottom_up,
     "mondrian": mondrian,
     "mondrian-relaxed": mondrian_relaxed,
+    MICROAGGREGATION: microaggregation,
 }
 """Each from a problem whose start is one group that passes, to groups that pass as far as its models are monotone."""
 
@@ -68,7 +71,11 @@ def recode_locally(
     Where columns have ranges or sets and no cut is possible, as where everybody who died did so before everybody who
     lived was last seen, these columns are tried as the value or nothing: others may then keep their detail.
     """
-    problem = choose_start(pose_problem(encoded, policy))
+    posed = pose_problem(encoded, policy)
+    if name == MICROAGGREGATION and policy.search.strata:
+        clustering = policy.search.clustering or "mdav"
+        return apply_partition(posed, aggregate_strata(posed, policy.search.strata, clustering, progress), name)
+    problem = choose_start(posed)
     best = None if problem is None else _find_best(problem, policy, name, progress)
     if problem is None or best is None:
         return None
@@ -96,9 +103,10 @@ def _find_best(problem: Problem, policy: Policy, name: str, progress: Progress |
         return results[0] if len(results) == 1 else min(results, key=lambda result: problem.cost(result.partition))
 
     names = auto_candidates(problem) if name == "auto" else (name,)
-    results = [_Result(each, _find_classes(problem, each, progress)) for each in names]
+    clustering = policy.search.clustering or "mdav"
+    results = [_Result(each, _find_classes(problem, each, progress, clustering)) for each in names]
     best = cheapest(results)
-    if policy.search.improve:
+    if policy.search.improve and name != MICROAGGREGATION:  # its groups are near by distance, not by what labels cost
         improved = improve(problem, best.partition, progress, patient=name == "auto")
         if improved is not best.partition:
             best = _Result(best.algorithm, improved, improved=True)
@@ -132,8 +140,10 @@ def auto_candidates(problem: Problem) -> tuple[str, ...]:
     return ("progressive", "top-down", *persons, "mondrian", *(("optimal",) if quick else ()))
 
 
-def _find_classes(problem: Problem, name: str, progress: Progress | None) -> Partition:
+def _find_classes(problem: Problem, name: str, progress: Progress | None, clustering: str) -> Partition:
     """Run an algorithm and settle what it comes to."""
+    if name == MICROAGGREGATION and problem.start.groups == 1:
+        return settle(problem, microaggregation(problem, progress, clustering=clustering))
     if name == "optimal":
         return settle(problem, full_domain_classes(problem) or problem.start)
     return settle(problem, problem.start if problem.start.groups > 1 else ALGORITHMS[name](problem, progress))

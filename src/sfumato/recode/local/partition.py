@@ -158,7 +158,7 @@ def allocate_rows(encoded: EncodedTable, partition: Partition) -> IntArray:
     divided = np.diff(first, append=len(partition)) > 1  # per tuple: whether it is in several groups
     if divided.any():
         rows = _sort_rows(encoded, np.flatnonzero(divided.take(tuple_of_row)), tuple_of_row)
-        group[rows] = _deal_out(partition.select(divided.take(partition.tuples)))
+        group[rows] = deal_out(partition.select(divided.take(partition.tuples)))
     return group
 
 
@@ -178,7 +178,7 @@ def _sort_rows(encoded: EncodedTable, rows: IntArray, tuple_of_row: IntArray) ->
     return ordered
 
 
-def _deal_out(partition: Partition) -> IntArray:
+def deal_out(partition: Partition) -> IntArray:
     """Mix the groups of each tuple's rows as evenly as can be: the j-th of n rows is placed at (j + 1/2) / n.
 
     Returns the group of each row, tuple by tuple: int[sum of rows]. Lines are sorted by tuple.

@@ -19,9 +19,11 @@ from sfumato.hierarchy import Ranges, Sets
 from sfumato.hierarchy.hierarchy import build
 from sfumato.models import IdentityAlphaBeta, Model
 from sfumato.policy import Policy
+from sfumato.policy.class_aggregates import MICROAGGREGATION
 from sfumato.policy.options import UNLEVELLED
 from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.lattice import Node
+from sfumato.recode.local.aggregate_axes import make_aggregate_axis
 from sfumato.recode.local.axes import AttributeAxis, SetAxis, TreeAxis
 from sfumato.recode.local.partition import SUPPRESSED, Partition
 from sfumato.recode.local.problem import LocalMetric, Problem, bundle_persons
@@ -39,9 +41,9 @@ def pose_problem(encoded: EncodedTable, policy: Policy) -> Problem:
 
     An algorithm that works on levels gets ranges and sets as trees of the value and ``*``.
     """
-    chooses_labels = policy.recoder in UNLEVELLED
+    chooses_labels = policy.recoder in {*UNLEVELLED, MICROAGGREGATION}
     partitions: dict[int, RangeAxis] = {}  # by number of the attribute
-    if chooses_labels and policy.publish.ranges == "partition":
+    if policy.recoder in UNLEVELLED and policy.publish.ranges == "partition":
         least = max(model.least for model in policy.privacy)
         for number, attribute in enumerate(encoded.quasi):
             if isinstance(attribute.spec, Ranges):
@@ -52,6 +54,11 @@ def pose_problem(encoded: EncodedTable, policy: Policy) -> Problem:
     metric = LocalMetric(encoded, policy.search.metric)
 
     def axis(number: int, attribute: QuasiIdentifier) -> AttributeAxis:
+        aggregate = policy.aggregate(attribute.name)
+        if aggregate == "ancestor":
+            return TreeAxis(attribute, metric.cells(number))
+        if aggregate is not None:
+            return make_aggregate_axis(attribute, aggregate, metric.share(number), metric.cells(number))
         if number in partitions:
             return partitions[number].by_place(metric.share(number))
         if chooses_labels and isinstance(attribute.spec, Ranges):
@@ -150,9 +157,13 @@ def drop_frequent_values(problem: Problem) -> Partition | None:
     few as let it hold; or, where no number of them does, as many as make the value no more frequent than the next. For
     α bounds no smaller number of rows would do, value by value.
 
-    With t tuples: `rows` int[t] are those of each that stay. The fewest rows to drop are found by bisection.
+    With t tuples: `rows` int[t] are those of each that stay. The fewest rows to drop are found by bisection. Tuples
+    that are not in the start have no rows.
     """
-    tuples, rows, limit = np.arange(len(problem.counts)), problem.counts.copy(), problem.requirement.limit
+    tuples, limit = np.arange(len(problem.counts)), problem.requirement.limit
+    before_all: IntArray = np.zeros(len(tuples), dtype=np.int64)
+    np.add.at(before_all, problem.start.tuples, problem.start.rows)
+    rows = before_all.copy()
     while True:
         whole = problem.count_one_class(tuples, rows)
         failing = next((model for model in problem.requirement.models if not model.holds(whole).all()), None)
@@ -179,7 +190,7 @@ def drop_frequent_values(problem: Problem) -> Partition | None:
         limit -= int(dropped.sum())
         if not dropped.any() or limit < 0:
             return None
-    amount = np.concatenate([rows, problem.counts - rows])
+    amount = np.concatenate([rows, before_all - rows])
     group = np.repeat([0, SUPPRESSED], len(rows))
     return Partition(np.concatenate([tuples, tuples]), amount, group, 1).select(amount > 0)
 
