@@ -377,3 +377,17 @@ def test_a_password_is_refused_before_anything(server: Any, runs: Runs) -> None:
         assert "hunter2" not in said.sentence
     with pytest.raises(PolicyError):
         DatabaseUrl.read(url)
+
+
+def test_queries_about_a_table_of_a_server_are_audited(server: Any, runs: Runs) -> None:
+    """The auditor reads it as all tables are read, and an update reads it again."""
+    options = ["--protect", "paid,ill", "--on", "age,town", "--ledger", "audit.db", "--table", "visits"]
+    assert runs("audit", "init", server.url, *options).code == 0
+    asked = runs("audit", "ask", "audit.db", "select sum(paid), count(*) from visits where age = 20", "--json")
+    assert json.loads(asked.out)["rows"] == [[260, 20]]
+    counted = runs("audit", "ask", "audit.db", "select count(*) where ill = true and town is null", "--json")
+    assert json.loads(counted.out)["rows"] == [[10]]
+    with connected(server) as cursor:
+        cursor.execute("DELETE FROM visits WHERE ctid IN (SELECT ctid FROM visits WHERE age = 20 LIMIT 1)")
+    assert json.loads(runs("audit", "update", "audit.db", "--data", server.url, "--json").out)["left"] == 1
+    assert runs("audit", "ask", "audit.db", "select sum(paid) where age = 20").code == 1

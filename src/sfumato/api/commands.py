@@ -4,24 +4,27 @@ A table is a frame of pandas, polars, Arrow or DuckDB, or the path of a file. A 
 nobody has saved yet. What comes back is the value whose `as_json` the command prints with ``--json``.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sfumato.api.complete_release import open_complete_release
-from sfumato.api.given_release import PolicyLike, given_data, policy_for
+from sfumato.api.given_release import PolicyLike, given_data, given_drawn_files, policy_for
 from sfumato.errors import InputError
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import percent
 from sfumato.policy import load
+from sfumato.reading.release_reader import is_synthetic_release
 from sfumato.release import Release
+from sfumato.release.drawn_release import DrawnRelease
 
 if TYPE_CHECKING:
     from sfumato.api.table_proposal import TableProposal
     from sfumato.compare import Comparison
     from sfumato.queries import Answers
-    from sfumato.risk import TableRisk
+    from sfumato.risk import AttackOptions, DrawnRisk, TableRisk
     from sfumato.utility import Utility
     from sfumato.utility.masked_values import PublishedChanges
     from sfumato.utility.query_error import QueryErrors
@@ -59,6 +62,10 @@ def risk(  # noqa: PLR0913 - as many settings as the question has
     population_size: int | None = None,
     sampling_fraction: float | None = None,
     sets: int = 3,
+    original: Any = None,
+    attacks: bool = False,
+    hold_out: Any = None,
+    anonymeter: str | Path | None = None,
 ) -> "TableRisk":
     """Measure how easily rows of a table can be tied to persons: who could be found, by whom, and by which columns.
 
@@ -67,15 +74,40 @@ def risk(  # noqa: PLR0913 - as many settings as the question has
     `k` how many persons a group should have. The table may be a sample: of a `population` (a frame or a path), of
     `population_size` people, or as a `sampling_fraction`. Every set of up to `sets` columns is looked at.
 
+    A release of drawn rows is measured beside the table that it was drawn from (`original`): how near its rows are to
+    that, and with `attacks` what the package anonymeter makes of them, with a `hold_out` of people who had no part in
+    it as control. `anonymeter` is the Python that it is installed for, where that is another. What comes back is a
+    `DrawnRisk`.
+
     >>> import pyarrow
     >>> people = pyarrow.table({"age": [30, 30, 41], "sex": ["f", "f", "m"]})
     >>> found = risk(people, quasi=["age", "sex"])
     >>> found.risk.highest, found.risk.uniques
     (1.0, 1)
     """
-    from sfumato.risk import RiskOptions, risk_by_columns, risk_by_policy, risk_by_release  # noqa: PLC0415 - heavy
+    from sfumato.risk import (  # noqa: PLC0415 - heavy
+        AttackOptions,
+        RiskOptions,
+        risk_by_columns,
+        risk_by_policy,
+        risk_by_release,
+    )
 
     asked = RiskOptions(threshold, population, population_size, sampling_fraction, sets)
+    wanted = AttackOptions(attacks, hold_out, anonymeter)
+    drawn = find_drawn_release(data)
+    if drawn is not None:
+        if policy is not None or quasi is not None or individual is not None:
+            raise InputError(
+                "a release of drawn rows has no quasi-identifiers to look people up by; leave policy, quasi and "
+                "individual out"
+            )
+        return cast("TableRisk", _drawn_risk(drawn, original, wanted))  # the same white lie as in `anonymize`
+    if attacks or original is not None:
+        raise InputError(
+            "attacks by anonymeter, and distances to the original, are for releases of drawn rows "
+            '(form = "synthetic"); see sfumato attack for others'
+        )
     with given_data(data) as given:
         if isinstance(data, Release) or (isinstance(given, Path) and given.is_dir()):
             if policy is not None or quasi is not None or individual is not None:
@@ -93,6 +125,28 @@ def risk(  # noqa: PLR0913 - as many settings as the question has
             return risk_by_policy(given, load(policy), k=k, asked=asked)
         names = [quasi] if isinstance(quasi, str) else list(quasi or ())
         return risk_by_columns(given, names, individual=individual, k=k, asked=asked)
+
+
+def find_drawn_release(given: Any) -> "Path | DrawnRelease | None":
+    """Find a release of drawn rows, given it or its folder; ``None`` for anything else."""
+    if isinstance(given, DrawnRelease):
+        return given
+    folder = Path(given) if isinstance(given, str | os.PathLike) else None
+    return folder if folder is not None and is_synthetic_release(folder) else None
+
+
+def _drawn_risk(release: "Path | DrawnRelease", original: Any, asked: "AttackOptions") -> "DrawnRisk":
+    from sfumato.risk.drawn_risk import measure_drawn_risk  # noqa: PLC0415 - heavy
+
+    table = release.source if original is None and isinstance(release, DrawnRelease) else original
+    if table is None:
+        raise InputError(
+            "drawn rows are nobody's, so that their risk is how near they are to the rows they were drawn from; name "
+            "that table with --original"
+        )
+    with given_drawn_files(release) as place:
+        folder = open_complete_release(place, policy_for(None, release), table)
+        return measure_drawn_risk(folder.public, folder.manifest, table, policy=folder.policy, asked=asked)
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,6 +191,8 @@ def utility(  # noqa: PLR0913 - as many settings as the question has
 ) -> ReleaseUtility:
     """Measure what a publication cost, from what is published and the table it was made from.
 
+    Of drawn rows it is how like the original they are, a `Likeness`, and queries are not asked.
+
     `release` is a folder or a `Release`; `original` a frame or a path, which a `Release` has itself. So many random
     COUNT `queries` (100) are asked of so many quasi-identifiers each (`dimensions`: 4), which would match a share
     (`selectivity`: 0.05) of the rows if all values were alike, and of the column `sensitive`; `seed` says which.
@@ -155,9 +211,22 @@ def utility(  # noqa: PLR0913 - as many settings as the question has
     if queries == 0 and given:
         first = next(iter(given))
         raise InputError(f"--{first} says how queries are drawn, and --queries 0 asks for none; leave one of them out")
-    table = release.source if original is None and isinstance(release, Release) else original
+    drawn = find_drawn_release(release)
+    if drawn is not None and (queries or given):
+        raise InputError(
+            "queries are not estimated from drawn rows: they are a table like the original, so ask it itself; leave "
+            "--queries and what goes with it out"
+        )
+    table = release.source if original is None and isinstance(release, Release | DrawnRelease) else original
     if table is None:
         raise InputError("name the table that the release was made from, as in sf.utility(release, original)")
+    if drawn is not None:
+        from sfumato.utility.drawn_comparison import compare_drawn_rows  # noqa: PLC0415 - heavy
+
+        with given_drawn_files(drawn) as place:
+            folder = open_complete_release(place, policy_for(policy, release), table)
+            found = compare_drawn_rows(folder.public, folder.manifest, table, policy=folder.policy)
+        return cast("ReleaseUtility", found)
     with given_data(release) as place:
         folder = open_complete_release(place, policy_for(policy, release), table)
         workload = column = errors = None

@@ -15,8 +15,10 @@ from sfumato.errors import SfumatoError
 from sfumato.policy import Policy, load
 from sfumato.policy.database_url import find_place
 from sfumato.publish import manifest
+from sfumato.publish.drawn_publication import draft_drawn_manifest
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.release import Release
+from sfumato.release.drawn_release import DrawnRelease
 from sfumato.release.write_release import write_json, write_table
 
 PolicyLike = str | os.PathLike[str] | Mapping[str, Any] | Policy
@@ -50,6 +52,21 @@ def given_data(given: Any) -> Iterator[Any]:
 
 
 @contextmanager
+def given_drawn_files(given: Path | DrawnRelease) -> Iterator[Path]:
+    """Do the same with a release of drawn rows: give its folder, or one with its public part while it is looked at."""
+    if isinstance(given, Path):
+        yield given
+        return
+    with TemporaryDirectory(prefix="sfumato-") as folder:
+        public = Path(folder) / "public"
+        public.mkdir()
+        tables = given.publication.tables
+        files = {name: write_table(one, public / name, given.policy) for name, one in tables.items()}
+        write_json(public / MANIFEST, draft_drawn_manifest(given.publication, files))
+        yield Path(folder)
+
+
+@contextmanager
 def given_releases(given: list[Any]) -> Iterator[list[Any]]:
     """Do the same with several releases."""
     with ExitStack() as stack:
@@ -67,4 +84,4 @@ def policy_for(policy: PolicyLike | None, *given: Any) -> Policy | None:
     """Load a policy, if there is one; without one, that of the first release in memory which is given."""
     if policy is not None:
         return load(policy)
-    return next((one.policy for one in given if isinstance(one, Release)), None)
+    return next((one.policy for one in given if isinstance(one, Release | DrawnRelease)), None)

@@ -257,8 +257,8 @@ def _likeness_table(release: Any) -> "Table":
     table.add_row("rows drawn", f"{release.rows:,} for {release.source.rows:,}, from {release.assessment.sizes}")
     for name, figure in release.assessment.likeness_lines():
         table.add_row(name, figure)
-    for name, one in found.items():
-        table.add_row(break_name(f"  {name}"), f"{one.kind}, shares off by {one.distance:.3f} at most")
+    for name, figure in release.utility.column_lines():
+        table.add_row(break_name(f"  {name}"), figure)
     return table
 
 

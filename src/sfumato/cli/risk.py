@@ -1,7 +1,7 @@
 """``sfumato risk``: how easily rows can be tied to persons."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -57,18 +57,78 @@ def risk(
         float | None, typer.Option(help="The share of the population that is in the table, in place of its size.")
     ] = None,
     sets: Annotated[int, typer.Option(help="Look at every set of up to so many columns; 0 for none.")] = 3,
+    original: Annotated[
+        str | None, typer.Option(help="With a release of drawn rows: the table that they were drawn from.")
+    ] = None,
+    attacks: Annotated[
+        bool, typer.Option("--attacks", help="With a release of drawn rows: let anonymeter attack them.")
+    ] = False,
+    hold_out: Annotated[
+        str | None,
+        typer.Option(help="With --attacks: a table of people who had no part in the release, as control."),
+    ] = None,
+    anonymeter: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --attacks: the Python that anonymeter is installed for, where that is not this one.",
+            metavar="PYTHON",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Measure the re-identification risk of a table: who could be found in it, by whom, and by which columns."""
     from sfumato.cli.printing import print_json
+    from sfumato.reading.release_reader import is_synthetic_release
     from sfumato.risk import RiskOptions
 
+    if attacks or original or hold_out or anonymeter or is_synthetic_release(Path(data)):
+        if any((policy, quasi, individual, weight, k, population, population_size, sampling_fraction)):
+            raise InputError(
+                "drawn rows are nobody's: their risk is how near they are to --original, and what --attacks make of "
+                "them; leave --policy, --quasi, --individual, --weight, --k and the population out"
+            )
+        _risk_of_drawn_rows(data, original, hold_out, anonymeter, attacks=attacks, as_json=as_json)
+        return
     options = RiskOptions(threshold, population, population_size, sampling_fraction, sets)
     measured = _measure(data, policy, quasi, individual, weight, k, options)
     if as_json:
         print_json(measured.as_json())
     else:
         _print(measured)
+
+
+def _risk_of_drawn_rows(
+    data: str, original: str | None, hold_out: str | None, python: Path | None, *, attacks: bool, as_json: bool
+) -> None:
+    from sfumato.api.commands import risk as measure
+    from sfumato.cli.printing import console_of, print_json
+    from sfumato.risk.drawn_risk import TOO_FEW
+
+    found: Any = measure(data, original=original, attacks=attacks, hold_out=hold_out, anonymeter=python)
+    if as_json:
+        print_json(found.as_json())
+        return
+    console = console_of()
+    if found.closest is None:
+        console.print(TOO_FEW)
+    else:
+        table = _table("how near drawn rows are to the original", "")
+        for line in found.closest_lines():
+            table.add_row(*line)
+        console.print(table)
+        console.print(
+            "Rows were drawn anew from half of the original, and held against that half and the other.", soft_wrap=True
+        )
+    if found.attacks is not None:
+        table = _table("attack by anonymeter", "risk (95%)", "right", "of control", "at random")
+        for attack in found.attack_lines():
+            table.add_row(*attack)
+        console.print(table)
+        console.print(
+            f"Attacked: {found.attacked}. Risk is how much more often guesses are right of people who had a part in "
+            "the rows than of the control, as a share of what was left to gain.",
+            soft_wrap=True,
+        )
 
 
 def _measure(

@@ -1,7 +1,7 @@
 """``sfumato utility``: what a publication cost, column by column, and how far answers to queries are off."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from sfumato.utility import Utility
+    from sfumato.utility.likeness import Likeness
     from sfumato.utility.masked_values import PublishedChanges
     from sfumato.utility.query_error import QueryErrors
 
@@ -37,9 +38,10 @@ def utility(
     """Measure what a publication cost, from the published files and the original table."""
     from sfumato.api.commands import utility as measure
     from sfumato.cli.printing import print_json, progress
+    from sfumato.utility.likeness import Likeness
 
     with progress("queries", quiet=as_json, verb="asking") as bar:
-        found = measure(
+        found: Any = measure(
             release,
             original,
             policy=policy,
@@ -52,6 +54,8 @@ def utility(
         )
     if as_json:
         print_json(found.as_json())
+    elif isinstance(found, Likeness):
+        _print_likeness(found)
     else:
         _print_utility(found.losses, found.queries)
         if found.masked:
@@ -90,6 +94,23 @@ def _print_utility(losses: "Utility", errors: "QueryErrors | None") -> None:
     if errors is not None:
         console.print(_error_table(errors))
         console.print(_describe_workload(errors), soft_wrap=True)
+
+
+def _print_likeness(likeness: "Likeness") -> None:
+    """Print how like the original drawn rows are, as a whole and column by column."""
+    from rich.table import Table
+
+    from sfumato.cli.printing import break_name, console_of, name_column
+
+    table = Table(name_column("how like the original", [f"  {name}" for name in likeness.columns]), "")
+    for line in likeness.lines():
+        table.add_row(*line)
+    for name, figure in likeness.column_lines():
+        table.add_row(break_name(f"  {name}"), figure)
+    console = console_of()
+    console.print(table)
+    if likeness.unlearned:
+        console.print(likeness.unlearned, soft_wrap=True)
 
 
 def _print_masked(masked: "Mapping[str, PublishedChanges]") -> None:

@@ -116,7 +116,8 @@ class MixedPoints:
     def __post_init__(self) -> None:
         if self.numbers.ndim != 2 or any(len(column.codes) != len(self.numbers) for column in self.categories):
             raise ValueError("numbers are float[n, d], and every category column has n codes")
-        if not (np.abs(self.numbers) < _LARGEST).all():
+        # NaN is neither above nor below; two reductions make no array of the size of the table
+        if self.numbers.size and not (self.numbers.min() > -_LARGEST and self.numbers.max() < _LARGEST):
             raise ValueError("numbers are finite: scale what is too large, and make a category of what is missing")
 
     def __len__(self) -> int:

@@ -12,36 +12,25 @@ It sets no cookie, writes no log of requests, and looks at nobody's address.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.collect.answer_store import AnswerStore
 from sfumato.collect.collection_form import CollectionForm, noise_digest
-from sfumato.collect.collector_page import CONTENT_POLICY, form_page, results_page
+from sfumato.collect.collector_page import form_page, results_page
 from sfumato.collect.group_commit import GroupCommit
 from sfumato.collect.live_results import LiveResults
-from sfumato.collect.submission import Refused, longest_submission, read_submission
+from sfumato.collect.submission import longest_submission, read_submission
 from sfumato.page.html import read_style
-
-_HEADERS = {
-    "Content-Security-Policy": CONTENT_POLICY,
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+from sfumato.serving.refused_request import Refused
+from sfumato.serving.web_manners import SAFE_HEADERS, error_handlers, give_fixed, read_json_body
 
 
 def collector_app(form: CollectionForm, store: AnswerStore) -> Starlette:
@@ -58,16 +47,16 @@ def collector_app(form: CollectionForm, store: AnswerStore) -> Starlette:
 
     style = read_style("style.css") + read_style("chart.css") + _read("collector.css")
     routes = [
-        Route("/", _fixed(form_page(form), "text/html")),
-        Route("/noise.json", _fixed(json.dumps(form.noise.as_json(), indent=1) + "\n", "application/json")),
-        Route("/collector.js", _fixed(_read("collector.js"), "text/javascript")),
-        Route("/style.css", _fixed(style, "text/css")),
+        Route("/", give_fixed(form_page(form), "text/html")),
+        Route("/noise.json", give_fixed(json.dumps(form.noise.as_json(), indent=1) + "\n", "application/json")),
+        Route("/collector.js", give_fixed(_read("collector.js"), "text/javascript")),
+        Route("/style.css", give_fixed(style, "text/css")),
         Route("/answers", collector.take, methods=["POST"]),
         Route("/results", collector.show_results),
         Route("/results.json", collector.give_results),
     ]
-    errors: dict[Any, Callable[[Request, Any], Awaitable[Response]]] = {HTTPException: _say, Refused: _refuse}
-    return Starlette(routes=routes, middleware=[Middleware(_Headers)], exception_handlers=errors, lifespan=lifespan)
+    errors = error_handlers("there is nothing here; the questions are at /")
+    return Starlette(routes=routes, middleware=[SAFE_HEADERS], exception_handlers=errors, lifespan=lifespan)
 
 
 class _Collector:
@@ -83,17 +72,13 @@ class _Collector:
 
     async def take(self, request: Request) -> Response:
         """Keep a submission; the answer to it is sent after the flush."""
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            raise Refused("send application/json", 415)
-        body = bytearray()
         try:
-            async for part in request.stream():
-                body += part
-                if len(body) > self.longest:
-                    raise Refused(f"no submission to this form has more than {self.longest:,} bytes; send one", 413)
+            body = await read_json_body(
+                request, self.longest, f"no submission to this form has more than {self.longest:,} bytes; send one"
+            )
         except ClientDisconnect:
             return Response(status_code=400)
-        submission = read_submission(bytes(body), self.noise, self.digest)
+        submission = read_submission(body, self.noise, self.digest)
         if not await self.groups.keep(submission):
             raise Refused("this key is that of another submission; draw a new one at random for each", 409)
         return JSONResponse({"kept": submission.key})
@@ -117,43 +102,5 @@ class _Collector:
         return self.results.last or {}
 
 
-class _Headers:
-    """Sends with every reply what a browser may do with it."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers[name] = value
-            await send(message)
-
-        await self.app(scope, receive, send_with_headers)
-
-
 def _read(file: str) -> str:
     return Path(__file__).with_name(file).read_text(encoding="utf-8")
-
-
-def _fixed(content: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
-    async def give(request: Request) -> Response:
-        del request
-        return Response(content, media_type=kind)
-
-    return give
-
-
-async def _refuse(request: Request, error: Refused) -> Response:
-    del request
-    return JSONResponse({"error": str(error)}, status_code=error.status)
-
-
-async def _say(request: Request, error: HTTPException) -> Response:
-    del request
-    sentence = {404: "there is nothing here; the questions are at /", 405: "this is not done here"}
-    return JSONResponse(
-        {"error": sentence.get(error.status_code, error.detail)}, status_code=error.status_code, headers=error.headers
-    )

@@ -12,14 +12,8 @@ from sfumato.collect.collection_form import CollectionForm, Question, noise_dige
 from sfumato.collect.live_results import LEAST_ANSWERS
 from sfumato.collect.noise_in_words import describe_certainty, describe_form, describe_noise
 from sfumato.page.charts import ChartAxis, histogram, interval_bars
-from sfumato.page.html import Markup, join, note, paragraph, section, tag
+from sfumato.page.html import Markup, join, note, paragraph, section, served_document, tag
 from sfumato.page.wording import percent, plural
-
-CONTENT_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-"""What a browser may load and do for these pages: our style and script, and requests to where they came from."""
 
 _SHOWN_AT_ONCE = 12
 """Up to so many answers stand below each other; of more, one is chosen from a list."""
@@ -78,7 +72,7 @@ def form_page(form: CollectionForm) -> str:
         tag("p", forget, " Do so on a computer that others use. What is asked of you again is then drawn anew."),
     )
     body = [_heading(form.title, form.text), promise, without, asked, preview, done, trouble, footer]
-    return _document(form.title, *body, data_noise=noise_digest(form.noise))
+    return served_document("collector.js", form.title, *body, data_noise=noise_digest(form.noise))
 
 
 def results_page(form: CollectionForm, results: dict[str, Any]) -> str:
@@ -103,7 +97,9 @@ def results_page(form: CollectionForm, results: dict[str, Any]) -> str:
         tag("a", "The noise", href="noise.json"),
     )
     heading = tag("h1", form.title, tag("small", "Results so far"))
-    return _document(f"Results: {form.title}", heading, paragraph(said), *shown, footer, data_live="yes")
+    return served_document(
+        "collector.js", f"Results: {form.title}", heading, paragraph(said), *shown, footer, data_live="yes"
+    )
 
 
 def _heading(title: str, text: str) -> Markup:
@@ -163,15 +159,3 @@ def _result(question: Question, found: dict[str, Any]) -> Markup:
 
 def _estimate(one: dict[str, Any]) -> tuple[float, float, float]:
     return one["share"], one["low95"], one["high95"]
-
-
-def _document(title: str, *children: object, **marks: object) -> str:
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", title),
-        tag("link", rel="stylesheet", href="style.css"),
-        tag("script", src="collector.js", defer=""),
-    )
-    return "<!doctype html>\n" + tag("html", head, tag("body", tag("main", *children), **marks), lang="en") + "\n"

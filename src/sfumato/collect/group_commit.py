@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
-from sfumato.collect.submission import Refused, Submission
+from sfumato.collect.submission import Submission
+from sfumato.serving.refused_request import Refused
 
 Keep = Callable[[Sequence[Submission]], list[bool]]
 Result = TypeVar("Result")

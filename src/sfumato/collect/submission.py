@@ -22,7 +22,8 @@ from sfumato.channels.additive_noise import AdditiveNoise
 from sfumato.channels.category_noise import MatrixNoise, UnaryNoise
 from sfumato.collect.basket_noise import FlipNoise
 from sfumato.collect.noise import ColumnNoise, Noise, Unperturbed
-from sfumato.errors import InputError, shorten
+from sfumato.errors import shorten
+from sfumato.serving.refused_request import Refused
 
 ANSWER_FORMAT = "sfumato-answer/1"
 _KEY = re.compile(r"[0-9a-f]{32}")
@@ -30,14 +31,6 @@ _LONGEST_NUMBER = 40
 
 Cell = float | str
 """What is stored of a report: a number, an answer, or the members of a set joined by ``|``."""
-
-
-class Refused(InputError):
-    """A submission that is not kept; `status` is the code of the reply."""
-
-    def __init__(self, message: str, status: int = 422) -> None:
-        self.status = status
-        super().__init__(message)
 
 
 @dataclass(frozen=True)

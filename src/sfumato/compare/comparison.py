@@ -342,6 +342,11 @@ def compare(  # noqa: PLR0913 - as many as there are things to vary, by keyword
     if risk not in _RISKS:
         raise InputError(f"the risk {quote(risk)} is not measured; choose {' or '.join(_RISKS)}")
     rules = load(policy).replace(source=data if isinstance(data, str | Path) else None, seed=seed)
+    if rules.publish.drawn:
+        raise InputError(
+            f"compare holds generalized releases side by side, and the form {quote(rules.publish.form)} is drawn; run "
+            "anonymize with each setting, and look at utility and risk in its --json"
+        )
     rules = settle_policy(rules, rules.source.place if data is None or isinstance(data, str | Path) else data)
     runs = plan_runs(rules, algorithms, find_settings(rules, settings or {}))
     if all(run.policy is None for run in runs):

@@ -167,7 +167,7 @@ def as_points(table: MixedTable) -> MixedPoints:
     numbers = [np.nan_to_num(column.numbers) for column in table.columns if column.numbers is not None]
     marked = [column for column in table.columns if column.has_marks and column.name not in table.strata_names]
     return MixedPoints(
-        np.column_stack(numbers) if numbers else np.zeros((table.rows, 0)),
+        np.stack(numbers).T if numbers else np.zeros((table.rows, 0)),  # column by column in memory, as they are cut
         # what a row does not tell is a value of its own here
         tuple(CategoryColumn(column.codes + 1, column.width + 1, _CATEGORY_WEIGHT) for column in marked),
     )

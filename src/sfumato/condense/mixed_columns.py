@@ -193,7 +193,9 @@ def read_kind(values: Any, rules: Column) -> ReadNumbers | None:
         case "date":
             read = read_date_values(values, dates, column=rules.name)
         case _:
-            return read_number_values(values) or read_date_values(values)
+            # no text is to hold numbers here; a float that is none gets its column named
+            column = rules.name if pa.types.is_floating(values.type) else None
+            return read_number_values(values, column=column) or read_date_values(values)
     if read is None and values.null_count < len(values):
         raise DataError(f"column {quote(rules.name)} is to hold {kind}s, and holds {values.type}; change its kind")
     return read

@@ -47,6 +47,23 @@ def document(title: str, *children: object) -> str:
     return "<!doctype html>\n" + tag("html", head, body, lang="en") + "\n"
 
 
+def served_document(script: str, title: str, *children: object, **marks: object) -> str:
+    """A page of one of our servers, which gives its script and its ``style.css`` beside it; `marks` are of the body.
+
+    >>> print(served_document("ask.js", "Hello", "1 < 2", data_live="yes").partition("</head>")[2].strip())
+    <body data-live="yes"><main>1 &lt; 2</main></body></html>
+    """
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", title),
+        tag("link", rel="stylesheet", href="style.css"),
+        tag("script", src=script, defer=""),
+    )
+    return "<!doctype html>\n" + tag("html", head, tag("body", tag("main", *children), **marks), lang="en") + "\n"
+
+
 def read_style(file: str) -> str:
     """Read a style sheet of this package: that of pages, or that of charts wherever they are shown."""
     return Path(__file__).with_name(file).read_text(encoding="utf-8")

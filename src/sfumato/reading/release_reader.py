@@ -22,6 +22,8 @@ ONE_TABLE, TWO_TABLES = ("generalized",), ("lossy-join", "anatomy")
 """The forms of publication in one table, and in several."""
 DENSITIES = ("uncertain",)
 """The form of records that are densities."""
+SYNTHETIC_FORM = "synthetic"
+"""The form whose rows are drawn, and nobody's."""
 
 _SUFFIXES = (".csv", ".csv.gz", ".parquet")
 _NOT_CSV = ".parquet"
@@ -126,6 +128,16 @@ def find_release_folder(path: Any) -> Path | None:
         return None if _holds_parquet_files(path) else path
     beside = path.is_file() and (path.parent / MANIFEST).is_file()
     return path.parent if beside and path.name.partition(".")[0] in {"table", "nss"} else None
+
+
+def is_synthetic_release(folder: Path) -> bool:
+    """Tell whether a folder is a release whose rows were drawn, by its manifest; not whether it is in order."""
+    if not (folder / "public" / MANIFEST).is_file():
+        return False
+    try:
+        return _read_json(folder / "public" / MANIFEST).get("form") == SYNTHETIC_FORM
+    except DataError:  # whoever reads it will say so
+        return False
 
 
 def _holds_parquet_files(folder: Path) -> bool:

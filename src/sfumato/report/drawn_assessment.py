@@ -1,15 +1,18 @@
 """All that is measured of drawn rows: how like the original they are, how near to it, and what to look out for."""
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from sfumato.condense.half_draw import HalfDraw, draw_from_half
 from sfumato.condense.mixed_columns import UNTOLD
 from sfumato.errors import listing, quote
 from sfumato.masking import MaskingFigures, measure_masking
 from sfumato.page.wording import percent, plural
 from sfumato.publish.drawn_publication import DrawnPublication
 from sfumato.risk.closest_rows import ClosestRows, measure_closest_rows
+from sfumato.utility.learned_classes import learn_classes
 from sfumato.utility.likeness import ComparedColumn, Likeness, compare_values, measure_likeness
 
 _MUCH_UNTOLD = 0.05
@@ -39,8 +42,9 @@ class DrawnAssessment:
 
     @cached_property
     def likeness(self) -> Likeness:
-        """How like the original the drawn rows are."""
-        return measure_likeness(self.compared)
+        """How like the original the drawn rows are, and what classifiers learn from them."""
+        found, learned = measure_likeness(self.compared), learn_classes(self.publication.mixed, self.half)
+        return replace(found, learned=learned.classes, unlearned=learned.reason)
 
     @cached_property
     def masking(self) -> MaskingFigures:
@@ -49,26 +53,21 @@ class DrawnAssessment:
         return MaskingFigures({}) if masked is None else measure_masking(masked)
 
     @cached_property
+    def half(self) -> HalfDraw | None:
+        """Rows drawn from half of the table, beside both halves; none where there are too few rows."""
+        publication = self.publication
+        return draw_from_half(publication.mixed, publication.k, publication.policy.search)
+
+    @cached_property
     def closest(self) -> ClosestRows | None:
         """How near drawn rows are to those they come from, against others."""
-        publication = self.publication
-        return measure_closest_rows(publication.mixed, publication.k, publication.policy.search)
+        return None if self.half is None else measure_closest_rows(self.half)
 
     def likeness_lines(self) -> list[tuple[str, str]]:
         """The figures in words, a name and a figure each."""
-        likeness, closest = self.likeness, self.closest
-        lines = []
-        if likeness.correlation_of_correlations is not None:
-            lines.append(("correlations, before with after", f"{likeness.correlation_of_correlations:.4f}"))
-        if likeness.correlation_error is not None:
-            lines.append(("largest change of a correlation", f"{likeness.correlation_error:.3f}"))
-        if likeness.worst_ks is not None:
-            lines.append(("worst column of numbers (KS)", f"{likeness.worst_ks:.3f}"))
-        if likeness.worst_tv is not None:
-            lines.append(("worst column of categories (TV)", f"{likeness.worst_tv:.3f}"))
-        lines.append(("distances between rows (KS)", f"{likeness.pair_distances:.3f}"))
-        if closest is not None:
-            lines.append(("nearest original, against a hold-out", f"{closest.ratio:.2f}"))
+        lines = self.likeness.lines()
+        if self.closest is not None:
+            lines.append(("nearest original, against a hold-out", f"{self.closest.ratio:.2f}"))
         return lines
 
     @cached_property

@@ -49,6 +49,10 @@ HOW_NEAR = (
     "Rows were drawn from one half of the table, drawn at random, and compared with both halves. A ratio of 1 says "
     "that drawn rows are as near to people who had no part in them as to those who had."
 )
+LEARNING = (
+    "Classifiers learned from rows that were drawn from one half of the table, and from that half itself, and were "
+    "asked for the classes of the other half."
+)
 PICTURE = (
     "Groups of the original, each within its outline, and the rows that were drawn for it. Drawn rows keep the mean "
     "and the directions of their group, and leave its outline: they are nobody's."
@@ -224,7 +228,7 @@ def hull(points: FloatArray) -> list[tuple[float, float]]:
 
 
 def _likeness(assessment: DrawnAssessment) -> Markup:
-    lines = [(title, figure) for title, figure in assessment.likeness_lines() if "hold-out" not in title]
+    lines = assessment.likeness.lines()
     worst = sorted(assessment.likeness.columns.items(), key=lambda item: -item[1].distance)
     full = max([one.distance for _, one in worst] + [1e-9])
     bars = [
@@ -235,7 +239,11 @@ def _likeness(assessment: DrawnAssessment) -> Markup:
         "Of numbers and dates the largest difference between shares up to a value (Kolmogorov and Smirnov), of "
         "categories half of the sum of all differences between shares."
     )
-    return section("How like the original", facts(lines), table(("Column", "Kind", "Off by", ""), bars, "shares"), how)
+    learning = [note(LEARNING)] if assessment.likeness.learned else []
+    if assessment.likeness.unlearned:
+        learning = [note(f"{assessment.likeness.unlearned[:1].upper()}{assessment.likeness.unlearned[1:]}.")]
+    columns = table(("Column", "Kind", "Off by", ""), bars, "shares")
+    return section("How like the original", table(("All columns", ""), lines), *learning, columns, how)
 
 
 def _binned(assessment: DrawnAssessment, column: str) -> tuple[tuple[str, ...], IntArray, IntArray] | None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         measure_prosecutor_risk,
     )
     from sfumato.risk.column_sets import ColumnSet, ColumnSets, sets_of
+    from sfumato.risk.drawn_risk import AttackOptions, DrawnRisk
     from sfumato.risk.k_map import KMap
     from sfumato.risk.lookalikes import Coincidence, chance_of_lookalike, coincidence, known_needed
     from sfumato.risk.measured_table import DistinctRows
@@ -40,6 +41,7 @@ _EXPORTS = {
         "measure_prosecutor_risk",
     ),
     "column_sets": ("ColumnSet", "ColumnSets", "sets_of"),
+    "drawn_risk": ("AttackOptions", "DrawnRisk"),
     "k_map": ("KMap",),
     "lookalikes": ("Coincidence", "chance_of_lookalike", "coincidence", "known_needed"),
     "measured_table": ("DistinctRows",),
@@ -64,11 +66,13 @@ __all__ = [
     "THRESHOLD",
     "Adversaries",
     "Asked",
+    "AttackOptions",
     "Chances",
     "Coincidence",
     "ColumnSet",
     "ColumnSets",
     "DistinctRows",
+    "DrawnRisk",
     "KMap",
     "Lines",
     "MissingValueRisk",

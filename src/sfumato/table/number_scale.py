@@ -186,7 +186,8 @@ def read_number_values(values: Any, *, column: str | None = None) -> ReadNumbers
         return None
     numbers = _floats(values)
     if np.isinf(numbers).any():
-        raise DataError(f"column {quote(column or '')} holds infinite numbers; make them missing")
+        named = "a column" if column is None else f"column {quote(column)}"
+        raise DataError(f"{named} holds infinite numbers; make them missing")
     return ReadNumbers(numbers, NumberScale(kind, _fewest_decimals(numbers[~np.isnan(numbers)])))
 
 
@@ -251,7 +252,8 @@ def _fewest_decimals(numbers: FloatArray) -> int | None:
     >>> _fewest_decimals(np.array([1e9 + 0.01])), _fewest_decimals(np.array([1e-10]))
     (2, None)
     """
-    if np.abs(numbers).max(initial=0) > 1e15:
+    largest = np.abs(numbers).max(initial=0)
+    if largest > 1e15 or 0 < largest < 1e-6:  # beyond what a grid of so many decimals can tell
         return None
     for decimals in range(7):
         for some in (numbers[:1000], numbers):  # most that lie on no such grid are found out by a few

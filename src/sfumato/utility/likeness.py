@@ -6,16 +6,18 @@ of columns does.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.arrays import FloatArray
+from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.policy import Column
-from sfumato.table.number_scale import read_date_values, read_number_values
+from sfumato.reading.drawn_table import as_dictionary, dictionary_places, read_cell_numbers
+from sfumato.utility.learned_classes import LearnedClass
 
 Cells = NDArray[Any]
 """Numbers, or codes."""
@@ -53,15 +55,16 @@ class ColumnLikeness:
     distance: float
 
 
-@dataclass(frozen=True)
-class Likeness:
+@dataclass(frozen=True, repr=False)
+class Likeness(Shown):
     """How like the original drawn rows are.
 
     `correlation_of_correlations` is the correlation between the correlations of all pairs of numeric columns before and
     after, and `correlation_error` their largest difference; there are none with fewer than three and two such columns.
     `worst_ks` and `worst_tv` are the largest distances of a column of numbers, and of one of categories.
     `pair_distances` is the Kolmogorov-Smirnov distance between the distances of random pairs of rows. `columns` has the
-    distance of each column.
+    distance of each column. `learned` is what classifiers learn of sensitive categories from drawn rows, by column; or
+    `unlearned` says why there is nothing.
     """
 
     correlation_of_correlations: float | None
@@ -70,6 +73,33 @@ class Likeness:
     worst_tv: float | None
     pair_distances: float
     columns: dict[str, ColumnLikeness]
+    learned: dict[str, LearnedClass] = field(default_factory=dict)
+    unlearned: str | None = None
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The figures of the table as a whole in words, a name and a figure each.
+
+        >>> Likeness(0.99951, None, 0.0204, None, 0.01, {}).lines()[0]
+        ('correlations, before with after', '0.9995')
+        """
+        figures = [
+            ("correlations, before with after", self.correlation_of_correlations, 4),
+            ("largest change of a correlation", self.correlation_error, 3),
+            ("worst column of numbers (KS)", self.worst_ks, 3),
+            ("worst column of categories (TV)", self.worst_tv, 3),
+            ("distances between rows (KS)", self.pair_distances, 3),
+        ]
+        lines = [(title, f"{figure:.{digits}f}") for title, figure, digits in figures if figure is not None]
+        return lines + [line for name, one in self.learned.items() for line in one.in_words(name)]
+
+    def column_lines(self) -> list[tuple[str, str]]:
+        """Each column, and how far its distributions are apart."""
+        return [(name, f"{one.kind}, shares off by {one.distance:.3f} at most") for name, one in self.columns.items()]
+
+    def display(self) -> Display:
+        """Show the figures, of all columns together and of each."""
+        tables = [FigureTable(("likeness", ""), self.lines()), FigureTable(("column", ""), self.column_lines())]
+        return Display("How like the original drawn rows are", tables, [self.unlearned] if self.unlearned else [])
 
     def as_json(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
@@ -82,36 +112,16 @@ def compare_values(name: str, before: Any, after: Any, kind: str, rules: Column 
     >>> compare_values("age", pa.array([20, None]), pa.array([21, 30]), "number").before.tolist()
     [20.0, nan]
     """
-    first, second = (_dictionary(values) for values in (before, after))
-    if kind == "category":
-        texts = [values.dictionary.cast(pa.string()).to_pylist() for values in (first, second)]
-        code = {text: place for place, text in enumerate(dict.fromkeys([*texts[0], *texts[1]]))}
-        numbered = [
-            np.array([code[text] for text in part] + [len(code)], dtype=np.int64)[_places(values)]
-            for part, values in zip(texts, (first, second), strict=True)
-        ]
-        return ComparedColumn(name, kind, *numbered)
-    floats = []
-    for values in (first, second):
-        dates = getattr(rules, "hierarchy", None) if getattr(getattr(rules, "hierarchy", None), "dates", None) else None
-        read = (
-            read_date_values(values.dictionary, dates, column=name)
-            if kind == "date"
-            else read_number_values(values.dictionary, column=name)
-        )
-        numbers = np.zeros(0) if read is None else read.numbers
-        floats.append(np.append(numbers, np.nan)[_places(values)])
-    return ComparedColumn(name, kind, *floats)
-
-
-def _dictionary(values: Any) -> Any:
-    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    return whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-
-
-def _places(values: Any) -> IntArray:
-    """The place of each row in the dictionary, -1 for NULL."""
-    return np.array(values.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    if kind != "category":
+        return ComparedColumn(name, kind, *(read_cell_numbers(name, side, kind, rules) for side in (before, after)))
+    sides = [as_dictionary(values) for values in (before, after)]
+    texts = [side.dictionary.cast(pa.string()).to_pylist() for side in sides]
+    code = {text: place for place, text in enumerate(dict.fromkeys([*texts[0], *texts[1]]))}
+    numbered = [
+        np.array([code[text] for text in part] + [len(code)], dtype=np.int64)[dictionary_places(side)]
+        for part, side in zip(texts, sides, strict=True)
+    ]
+    return ComparedColumn(name, kind, *numbered)
 
 
 def measure_likeness(columns: Sequence[ComparedColumn]) -> Likeness:

@@ -13,8 +13,9 @@ import pytest
 from sfumato.collect.answer_store import AnswerStore
 from sfumato.collect.group_commit import GroupCommit
 from sfumato.collect.noise import Noise
-from sfumato.collect.submission import Refused, Submission
+from sfumato.collect.submission import Submission
 from sfumato.errors import InputError
+from sfumato.serving.refused_request import Refused
 
 NOISE = Noise.read(
     {

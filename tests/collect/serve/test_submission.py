@@ -12,8 +12,9 @@ from sfumato.channels.additive_noise import AdditiveNoise, GaussianNoise, Laplac
 from sfumato.collect import CollectionForm
 from sfumato.collect.noise import Noise
 from sfumato.collect.permanent_response import perturb_answer
-from sfumato.collect.submission import Refused, longest_submission, read_submission, write_submission
+from sfumato.collect.submission import longest_submission, read_submission, write_submission
 from sfumato.core.randomness import Randomness
+from sfumato.serving.refused_request import Refused
 
 KEY = "0123456789abcdef" * 2
 REPORTS: dict[str, Any] = {

@@ -1,0 +1,97 @@
+"""Attack synthetic rows with anonymeter: ``python anonymeter_judge.py FOLDER`` prints what came of it as JSON.
+
+This file imports nothing of sfumato. It is run by path, by the Python that anonymeter is installed for, which need not
+be ours: anonymeter asks for older versions of numpy and pyarrow than sfumato does. `risk.anonymeter_attacks` writes the
+folder: ``own.parquet``, rows that had a part in the synthetic ones, ``drawn.parquet``, the synthetic ones,
+``hold_out.parquet``, rows that had none, and ``request.json``, which says what to do.
+
+Each attack gives how often it was right on rows that had a part (`attack`), on those that had none (`control`), and by
+guessing (`baseline`). Its `risk` is the part of the first that the second does not explain, with an interval of 95%.
+"""
+
+import json
+import logging
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+
+def judge(folder: Path) -> dict[str, Any]:
+    """Run the attacks that the request of a folder asks for."""
+    import numpy as np  # noqa: PLC0415 - this Python may have no anonymeter, and says so in `main`
+    import pyarrow.parquet as pq  # noqa: PLC0415 - same
+
+    request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
+    frames = [pq.read_table(folder / f"{name}.parquet").to_pandas() for name in ("own", "drawn", "hold_out")]
+    np.random.seed(request["seed"])  # noqa: NPY002 - what anonymeter draws from
+    return {"attacks": list(_attacks(frames, request))}
+
+
+def _attacks(frames: list[Any], request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    from anonymeter.evaluators import (  # type: ignore[import-not-found] # noqa: PLC0415 - where it is installed
+        InferenceEvaluator,
+        LinkabilityEvaluator,
+        SinglingOutEvaluator,
+    )
+
+    own, drawn, hold_out = frames
+    count = min(request["attacks"], len(own), len(hold_out))
+    names, both = list(own.columns), {"ori": own, "syn": drawn, "control": hold_out}
+    single = {**both, "n_attacks": count, "seed": request["seed"], "max_attempts": request["attempts"]}
+    width = min(request["columns"], len(names))
+    yield _outcome(
+        "singling out, one column", names, lambda: SinglingOutEvaluator(**single).evaluate(mode="univariate")
+    )
+    if width > 1:
+        title = f"singling out, {width} columns"
+        yield _outcome(title, names, lambda: SinglingOutEvaluator(**single, n_cols=width).evaluate(mode="multivariate"))
+    if len(request["known"]) > 1:
+        known = request["known"]
+        parts = (known[::2], known[1::2])
+        link = {**both, "aux_cols": parts, "n_attacks": count, "n_neighbors": request["neighbours"]}
+        yield _outcome("linkability", known, lambda: LinkabilityEvaluator(**link).evaluate(n_jobs=1))
+    for secret in request["secrets"]:
+        others = [name for name in names if name != secret]
+        if not others:
+            continue
+        infer = {**both, "aux_cols": others, "secret": secret, "n_attacks": count}
+        infer["regression"] = bool(own[secret].dtype.kind in "if")
+
+        def run(settings: dict[str, Any] = infer) -> Any:
+            return InferenceEvaluator(**settings).evaluate(n_jobs=1)
+
+        yield _outcome("inference", [secret], run)
+
+
+def _outcome(title: str, columns: list[str], run: Callable[[], Any]) -> dict[str, Any]:
+    """Run one attack; an attack that does not apply to these rows says so in place of figures."""
+    line: dict[str, Any] = {"attack": title, "columns": columns}
+    try:
+        results = run().results(confidence_level=0.95)
+        risk = results.risk()
+    except Exception as error:  # noqa: BLE001 - whatever another program raises is told
+        return line | {"failed": f"{type(error).__name__}: {error}"[:200]}
+    return line | {
+        "risk": float(risk.value),
+        "interval": [float(end) for end in risk.ci],
+        "success": float(results.attack_rate.value),
+        "control": float(results.control_rate.value),
+        "baseline": float(results.baseline_rate.value),
+        "attacks": int(results.n_attacks_ori),
+    }
+
+
+def main() -> None:
+    """Judge the folder that is named, or say that there is no anonymeter here."""
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    missing = find_spec("anonymeter") is None
+    answer: dict[str, Any] = {"missing": "anonymeter"} if missing else judge(Path(sys.argv[1]))
+    sys.stdout.write(json.dumps(answer) + "\n")
+
+
+if __name__ == "__main__":
+    main()

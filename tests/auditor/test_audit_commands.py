@@ -1,0 +1,122 @@
+"""``sfumato audit`` on the command line: JSON, exit codes, and sentences."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Runs
+
+TABLE = "age,dept,pay\n30,IT,5\n30,IT,6\n31,IT,7\n31,Law,-8\n31,Law,9\n"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Five people in a CSV file."""
+    file = tmp_path / "people.csv"
+    file.write_text(TABLE, encoding="utf-8")
+    return file
+
+
+def test_init_ask_history_update(table: Path, tmp_path: Path, runs: Runs) -> None:
+    """The whole way, in JSON."""
+    ledger = str(tmp_path / "audit.db")
+    begun = runs("audit", "init", str(table), "--protect", "pay", "--on", "age,dept", "--ledger", ledger, "--json")
+    assert json.loads(begun.out) == {
+        "ledger": ledger,
+        "warnings": [],
+        "rows": 5,
+        "cells": 3,
+        "protected": [{"column": "pay", "bounds": None, "min_size": 2}],
+    }
+    asked = runs("audit", "ask", ledger, "select sum(pay) where dept = 'IT'", "--user", "ann", "--json")
+    assert json.loads(asked.out) == {"answered": True, "columns": ["sum(pay)"], "rows": [[18]]}
+    denied = runs("audit", "ask", ledger, "select sum(pay) where age = 30", "--json")
+    assert denied.code == 1
+    assert json.loads(denied.out)["answered"] is False
+    assert runs("audit", "ask", ledger, "drop table people").code == 1
+    assert runs("audit", "ask", ledger, "pragma x").err == ""
+    table.write_text(TABLE.replace("30,IT,6\n", ""), encoding="utf-8")
+    updated = runs("audit", "update", ledger, "--data", str(table), "--json")
+    assert json.loads(updated.out) == {"ledger": ledger, "stayed": 4, "left": 1, "came": 0, "cells": 3}
+    told = json.loads(runs("audit", "history", ledger, "--json").out)["entries"]
+    assert [one["outcome"] for one in told] == ["answered", "denied", "refused", "refused", "updated"]
+    assert "ann" in runs("audit", "history", ledger, "--user", "ann").out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--protect", "wage"], "people.csv has no column 'wage'"),
+        (["--protect", "age"], "is named twice"),
+        (["--protect", ","], "--protect names no column"),
+        (["--interval", "0"], "--interval must be a number above 0"),
+        (["--interval", "nan"], "--interval must be a number above 0"),
+        (["--min-size", "0"], "min-size"),
+        (["--bounds", "pay"], "not written as COLUMN=LOW..HIGH"),
+        (["--bounds", "age=0.."], "not in --protect"),
+        (["--bounds", "pay=9..1"], "the higher bound first"),
+        (["--bounds", "pay=0.."], "beyond the bounds"),
+        (["--figures", "median"], "--figures knows sum, max and min"),
+        (["--key", "id"], "has no column 'id'"),
+    ],
+)
+def test_what_is_wrong_with_a_ledger_is_said(
+    options: list[str], words: str, table: Path, tmp_path: Path, runs: Runs
+) -> None:
+    """One sentence, exit code 2, and nothing on the disk."""
+    ledger = tmp_path / "audit.db"
+    given = {"--protect": "pay", "--on": "age,dept", "--ledger": str(ledger)} | dict([options])
+    failed = runs("audit", "init", str(table), *(part for pair in given.items() for part in pair))
+    assert failed.code == 2
+    assert failed.err.startswith("error: ")
+    assert words in failed.err
+    assert failed.err.count("\n") == 1
+    assert {file.name for file in tmp_path.iterdir()} == {"people.csv"}
+
+
+def test_an_interval_that_cannot_be_kept_is_infeasible(table: Path, tmp_path: Path, runs: Runs) -> None:
+    """The exit code is that of requirements that cannot be met."""
+    options = ["--protect", "pay", "--on", "age", "--ledger", str(tmp_path / "audit.db")]
+    failed = runs("audit", "init", str(table), *options, "--bounds", "pay=-10..", "--interval", "5")
+    assert failed.code == 1
+    assert "leave --interval out" in failed.err
+
+
+def test_serve_needs_tokens_and_a_ledger(table: Path, tmp_path: Path, runs: Runs) -> None:
+    """One sentence each."""
+    tokens = tmp_path / "tokens.toml"
+    tokens.write_text('ann = "a long random text"\n', encoding="utf-8")
+    missing = runs("audit", "serve", str(tmp_path / "none.db"), "--tokens", str(tokens))
+    assert (missing.code, "none.db does not exist" in missing.err) == (2, True)
+    no_tokens = runs("audit", "serve", str(table), "--tokens", str(tmp_path / "none.toml"))
+    assert (no_tokens.code, "none.toml does not exist" in no_tokens.err) == (2, True)
+
+
+@pytest.mark.slow
+def test_serve_answers_until_it_is_stopped(table: Path, tmp_path: Path, runs: Runs) -> None:
+    """A process of its own, which ends well at a signal."""
+    import urllib.request
+
+    ledger, tokens = tmp_path / "audit.db", tmp_path / "tokens.toml"
+    assert runs("audit", "init", str(table), "--protect", "pay", "--on", "dept", "--ledger", str(ledger)).code == 0
+    tokens.write_text('ann = "a long random text"\n', encoding="utf-8")
+    script = "from sfumato.cli import main; main()"
+    command = [sys.executable, "-c", script, "audit", "serve", str(ledger), "--tokens", str(tokens), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        address = re.findall(r"http://\S+", server.stdout.readline())[0]
+        request = urllib.request.Request(  # noqa: S310 - our own server
+            f"{address}ask",
+            b'{"sql": "select sum(pay)"}',
+            {"Authorization": "Bearer a long random text", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as reply:  # noqa: S310 - our own server
+            assert json.load(reply)["rows"] == [[19]]
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(30) == 0
+        assert "stopped" in server.stdout.read()
