@@ -12,7 +12,7 @@ import typer
 
 from sfumato.cli.main import build_app
 from sfumato.datasets import hospital, hospital_policy
-from sfumato.models import LINKAGE, MODELS
+from sfumato.models import DENSITY, LINKAGE, MODELS
 from sfumato.models.distances import DISTANCES
 from sfumato.policy import load, schema
 from sfumato.policy.options import ALGORITHMS, LOCAL, RANGES, SCORES
@@ -110,7 +110,7 @@ def test_policy_guide_mentions_key(key: str) -> None:
     assert f"`{key}`" in guide("policy")
 
 
-@pytest.mark.parametrize("model", [*MODELS, *LINKAGE])
+@pytest.mark.parametrize("model", [*MODELS, *LINKAGE, *DENSITY])
 def test_models_guide_has_a_section(model: str) -> None:
     """The guide to the models has a heading for each, with its keys and its source."""
     section = re.search(rf"^## `{model}`\n(.*?)(?=^## |\Z)", guide("models"), re.MULTILINE | re.DOTALL)

@@ -66,7 +66,7 @@ BAD = [
     ("algorithm", "seed", -1),
     ("algorithm", "metric", "nonsense"),
     ("algorithm", "score", "distorted"),
-    ("publish", "form", "uncertain"),
+    ("publish", "form", "blurred"),
     ("publish", "ss", "both"),
     ("publish", "format", "xls"),
 ]

@@ -12,6 +12,7 @@ from typing import Any
 from sfumato.errors import InputError, NotVerified
 from sfumato.labels.data_dictionary import is_valid_entry
 from sfumato.policy import Policy, load
+from sfumato.policy.options import DRAWN_FORMS
 from sfumato.reading.release_reader import AUDIT, MANIFEST
 from sfumato.settled_policy import settle_policy
 from sfumato.verifier.accounts import check_manifest
@@ -46,6 +47,11 @@ def open_complete_release(
             table_path(public, name)  # a name that leads elsewhere is refused before anything is read
     except NotVerified as error:
         raise InputError(str(error)) from None  # nothing was to be verified: the folder is bad input
+    if manifest["form"] in DRAWN_FORMS:
+        raise InputError(
+            f"a release of the form {manifest['form']} has no labels or classes to compare; what it hides and what it "
+            "is worth is in its private report and its audit.json"
+        )
     if not all(map(is_valid_entry, manifest["columns"])):
         raise InputError("manifest.json has no proper 'columns': it was changed after publication")
     if policy is None and not (isinstance(record.get("policy"), dict) and isinstance(record.get("folder"), str)):

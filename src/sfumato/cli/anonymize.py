@@ -107,12 +107,21 @@ def show_release(release: "Release", folder: Path, warnings: list[str], *, as_js
 
     drawn = release.policy.publish.drawn
     if as_json:
-        content = drawn_json(release, folder) if drawn else release_json(release, folder)
+        content = (
+            uncertain_json(release, folder)
+            if release.policy.publish.form == "uncertain"
+            else drawn_json(release, folder)
+            if drawn
+            else release_json(release, folder)
+        )
         print_json(content | {"warnings": [*warnings, *release.mishaps]})
     else:
         console = console_of()
         console.print(findings_table(release.privacy))
-        console.print(_likeness_table(release) if drawn else _cost_table(release))
+        if release.policy.publish.form == "uncertain":
+            console.print(_density_table(release))
+        else:
+            console.print(_likeness_table(release) if drawn else _cost_table(release))
         if release.masked:
             console.print(_masking_table(release))
         if (together := release.verdict.together) is not None:
@@ -197,6 +206,44 @@ def drawn_json(release: Any, folder: Path) -> dict[str, Any]:
     if release.policy.publish.to is not None:
         content["to"] = [{"database": database, "table": table} for database, table in _database_tables(release)]
     return content | {"seconds": seconds | {"total": round(sum(seconds.values()), 4)}}
+
+
+def uncertain_json(release: Any, folder: Path) -> dict[str, Any]:
+    """What ``anonymize --json`` holds of a release of densities, an `UncertainRelease`."""
+    assessment, options = release.assessment, release.policy.publish
+    seconds = {key: round(release.seconds.get(key, 0.0), 4) for key in ("read", "search", "recode", "verify", "write")}
+    content = {
+        "release": str(folder),
+        "form": options.form,
+        "rows": release.rows,
+        "suppressed": 0,
+        "strata": list(release.policy.search.strata),
+        "classes": release.publication.records.count,
+        "algorithm": release.policy.recoder,
+        "density": options.density,
+        "spread": options.spread,
+        "privacy": release.privacy,
+        "spreads": assessment.spread_figures(),
+        "utility": release.utility.as_json() | {"range_counts": assessment.counts.as_json()},
+        "risk": {"density_linkage": release.risk.as_json()},
+    }
+    if release.masked:
+        content["masked"] = release.masked.as_json()
+    if release.signed_by:
+        content["signed_by"] = release.signed_by
+    if options.to is not None:
+        content["to"] = [{"database": database, "table": table} for database, table in _database_tables(release)]
+    return content | {"seconds": seconds | {"total": round(sum(seconds.values()), 4)}}
+
+
+def _density_table(release: Any) -> "Table":
+    """Who is matched with densities, and what they are worth."""
+    from rich.table import Table
+
+    table = Table(f"{release.rows:,} records as {release.policy.publish.density} densities", "")
+    for name, figure in release.assessment.lines():
+        table.add_row(name, figure)
+    return table
 
 
 def _likeness_table(release: Any) -> "Table":

@@ -403,6 +403,11 @@ class EncodingCache:
 
     def encoded(self, policy: Policy) -> EncodedTable:
         """Encode the table as this policy sees it."""
+        if policy.publish.drawn:
+            raise InputError(
+                f"a release of the form {policy.publish.form} has no classes that others could be compared with; make "
+                "it with sfumato anonymize, whose --json has its figures"
+            )
         looked_at = frozenset(name for model in policy.privacy for name in model.looks_at)
         view = (policy.publish.form == "anatomy", looked_at, policy.search.seed, _masks_of(policy))
         if view not in self.by_view:

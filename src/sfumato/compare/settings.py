@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any
 
 from sfumato.errors import InputError, PolicyError, did_you_mean, quote
-from sfumato.models import LINKAGE, MODELS
+from sfumato.models import DENSITY, LINKAGE, MODELS
 from sfumato.models.policy_keys import KeyType, model_keys
 from sfumato.policy import Policy
 from sfumato.policy.options import ALGORITHM_KEYS, ALGORITHMS, PUBLISH_KEYS
@@ -105,7 +105,7 @@ def _key_types(policy: Policy) -> dict[KeyPath, KeyType | None]:
     """List every key that can be set, with its type where a model declares one."""
     types: dict[KeyPath, KeyType | None] = {}
     for place, entry in enumerate(policy.requirements):
-        for key, model_key in model_keys((MODELS | LINKAGE)[entry.name]).items():
+        for key, model_key in model_keys((MODELS | LINKAGE | DENSITY)[entry.name]).items():
             types["privacy", place, key] = model_key.key_type
     for section, keys in {"algorithm": ALGORITHM_KEYS, "publish": PUBLISH_KEYS}.items():
         types |= {(section, key): None for key in keys if key != "name"}

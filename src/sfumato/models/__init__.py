@@ -14,6 +14,7 @@ from sfumato.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.earth_mover import Costs
 from sfumato.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.models.expected_anonymity import ExpectedAnonymity
 from sfumato.models.identity_reserved import IdentityAlphaBeta, IdentityKAnonymity, IdentityKLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.model import Model, entry_schema
@@ -23,15 +24,18 @@ from sfumato.models.t_closeness import TCloseness
 from sfumato.models.xy_privacy import ROW, Linkage, XYAnonymity, XYLinkability, is_row
 
 __all__ = [
+    "DENSITY",
     "LINKAGE",
     "MODELS",
     "ROW",
     "SCHEMA",
     "AlphaDeassociation",
     "AlphaKAnonymity",
+    "AnyModel",
     "Costs",
     "DistinctLDiversity",
     "EntropyLDiversity",
+    "ExpectedAnonymity",
     "IdentityAlphaBeta",
     "IdentityKAnonymity",
     "IdentityKLDiversity",
@@ -63,10 +67,16 @@ MODELS: dict[str, type] = {
 LINKAGE: dict[str, type] = {"xy-anonymity": XYAnonymity, "xy-linkability": XYLinkability}
 """Those that judge its join with earlier releases."""
 
-SCHEMA: dict[str, object] = entry_schema(MODELS | LINKAGE)
+DENSITY: dict[str, type] = {"expected-anonymity": ExpectedAnonymity}
+"""Those that judge records which are published as densities."""
+
+AnyModel = Model | Linkage | ExpectedAnonymity
+"""A requirement of whatever kind."""
+
+SCHEMA: dict[str, object] = entry_schema(MODELS | LINKAGE | DENSITY)
 
 
-def build(table: Mapping[str, object], *, key: str, folder: Path) -> Model | Linkage:
+def build(table: Mapping[str, object], *, key: str, folder: Path) -> AnyModel:
     """Build the model that a [[privacy]] entry asks for.
 
     Args:
@@ -85,13 +95,13 @@ def build(table: Mapping[str, object], *, key: str, folder: Path) -> Model | Lin
     """
     try:
         model = _find_model(table.get("model"))
-        return cast("Model | Linkage", model(**_read_arguments(model, table, folder)))
+        return cast("AnyModel", model(**_read_arguments(model, table, folder)))
     except PolicyError as error:
         raise PolicyError(error.message, key=f"{key}.{error.key}") from None
 
 
 def _find_model(name: object) -> type:
-    models = MODELS | LINKAGE
+    models = MODELS | LINKAGE | DENSITY
     if isinstance(name, str) and name in models:
         return models[name]
     if name is None:

@@ -52,7 +52,7 @@ def _shares_ends(spec: Spec | None) -> bool:
 def check_microaggregation(
     columns: Mapping[str, Column],
     algorithm: str,
-    requirements: "Sequence[models.Model | models.Linkage]",
+    requirements: "Sequence[models.AnyModel]",
     document: Mapping[str, object],
 ) -> None:
     """Ask of aggregates that they are of values that have them, and of strata that they are quasi-identifiers.

@@ -22,7 +22,8 @@ ALGORITHM_KEYS = (
 )
 ABOUT_KEYS = ("title", "publisher", "contact", "purpose")
 """What whoever gets a release is told of it besides: keys of [publish] that change nothing in the table."""
-PUBLISH_KEYS = ("form", "format", "ranges", "numeric", "ss", "sign", "to", *ABOUT_KEYS)
+DENSITY_KEYS = ("density", "spread")
+PUBLISH_KEYS = ("form", "format", "ranges", "numeric", "ss", *DENSITY_KEYS, "sign", "to", *ABOUT_KEYS)
 TO_KEYS = ("url", "table")
 APPLY_KEYS = ("suppression", "promise")
 
@@ -43,16 +44,19 @@ SCORES = ("distortion", "discernibility", "classification", "conditional")
 """What top-down specialization goes by."""
 CLASSIFYING = ("classification", "conditional")
 """The scores that need a class column."""
-FORMS = ("generalized", "lossy-join", "anatomy", "synthetic")
-LATER_FORMS = ("uncertain",)
+FORMS = ("generalized", "lossy-join", "anatomy", "synthetic", "uncertain")
 DRAWN_FORMS = ("synthetic", "uncertain")
-"""Forms whose rows are drawn, and nobody's."""
+"""Forms whose values are drawn: rows that are nobody's, or the centres of densities."""
 FORMATS = ("csv", "csv.gz", "parquet")
 TARGETS = ("postgresql", "sqlite", "duckdb")
 """Databases that a release can be put into: those that make a table within a transaction."""
 RANGES = ("partition", "boxes", "means")
 NUMERIC = ("label", "bounds", "midpoint")
 """What is published of ranges of numbers: the label alone, or numbers beside it."""
+DENSITY_KINDS = ("gaussian", "uniform")
+"""What a record is published as: a normal density, or one that is the same everywhere in a box."""
+SPREADS = ("record", "common")
+"""Whether each record has the spread that it needs, or all have that of the neediest."""
 _LONGEST_ABOUT = 2000
 SENSITIVE_TABLES = ("together", "apart")
 """Where two-table releases have their sensitive columns: in one table, or each in its own."""
@@ -124,6 +128,7 @@ class PublishOptions:
     `sign` is the file of the private key that the release is signed with; it is not read before a release is made.
     `to` is the table of a database that the release is put into besides.
     `numeric` says what stands beside the label of a range of numbers: nothing, its two ends, or its middle.
+    Where records are densities, `density` is their kind, and `spread` says whether each has its own.
     `about` has the keys of `ABOUT_KEYS` that were given, with their texts: they go to the manifest and the summary.
 
     >>> PublishOptions().split, PublishOptions("lossy-join").split
@@ -138,6 +143,8 @@ class PublishOptions:
     to: "DatabaseTarget | None" = None
     numeric: str = "label"
     about: tuple[tuple[str, str], ...] = ()
+    density: str = "gaussian"
+    spread: str = "record"
 
     @property
     def split(self) -> bool:
@@ -146,7 +153,7 @@ class PublishOptions:
 
     @property
     def drawn(self) -> bool:
-        """Whether the rows that are published are drawn, so that none is anybody's."""
+        """Whether what is published is drawn: rows, or the centres of densities."""
         return self.form in DRAWN_FORMS
 
 
@@ -303,7 +310,7 @@ def read_publish_options(value: object, *, folder: Path | None = None) -> Publis
     ('generalized', 'parquet', 'partition', 'label')
     """
     section = Section.from_value(value, "publish", PUBLISH_KEYS)
-    form = section.choice("form", FORMS, later=LATER_FORMS) or "generalized"
+    form = section.choice("form", FORMS) or "generalized"
     sign = section.text("sign")
     if sign == "":
         raise section.error("sign", "must be the path of a file")
@@ -317,6 +324,8 @@ def read_publish_options(value: object, *, folder: Path | None = None) -> Publis
         to=read_target(section.table["to"], folder=folder or Path()) if "to" in section.table else None,
         numeric=section.choice("numeric", NUMERIC) or "label",
         about=_read_about(section),
+        density=section.choice("density", DENSITY_KINDS) or "gaussian",
+        spread=section.choice("spread", SPREADS) or "record",
     )
 
 

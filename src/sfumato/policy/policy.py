@@ -94,7 +94,7 @@ class Policy(Shown):
 
     source: DataSource
     columns: Mapping[str, Column]
-    requirements: tuple[models.Model | models.Linkage, ...]
+    requirements: tuple[models.AnyModel, ...]
     search: AlgorithmOptions
     publish: PublishOptions
     document: Mapping[str, object]
@@ -264,14 +264,15 @@ class Policy(Shown):
         )
 
     @property
-    def stated(self) -> tuple[models.Model | models.Linkage, ...]:
+    def stated(self) -> tuple[models.AnyModel, ...]:
         """The same as `requirements`, by its earlier name."""
         return self.requirements
 
     @property
     def privacy(self) -> tuple[models.Model, ...]:
         """The requirements on every class of the published table."""
-        return tuple(entry for entry in self.requirements if not isinstance(entry, models.Linkage))
+        others = (models.Linkage, models.ExpectedAnonymity)
+        return tuple(entry for entry in self.requirements if not isinstance(entry, others))
 
     @property
     def linkage(self) -> tuple[models.Linkage, ...]:
@@ -281,8 +282,8 @@ class Policy(Shown):
     @property
     def recoder(self) -> str:
         """The algorithm by name; ``auto`` means ``tds`` where a join is looked at, and where rows are drawn theirs."""
-        if self.publish.form == "synthetic":
-            return "condensation"
+        if self.publish.drawn:
+            return "condensation" if self.publish.form == "synthetic" else "densities"
         return "tds" if self.search.name == "auto" and self.linkage and not self.lenient else self.search.name
 
     def aggregate(self, name: str) -> str | None:
@@ -468,13 +469,13 @@ def _write_requirements(privacy: Any) -> object:
     return [{"model": one.name, **one.required} if hasattr(one, "required") else one for one in privacy]
 
 
-def _costs_of(entry: models.Model | models.Linkage) -> dict[str, object]:
+def _costs_of(entry: models.AnyModel) -> dict[str, object]:
     """The costs of a distance by what they are, in place of the name of their file."""
     costs = getattr(entry, "costs", None)
     return {} if costs is None else {"costs": dict(costs.pairs)}
 
 
-def write_requirement(entry: models.Model | models.Linkage) -> str:
+def write_requirement(entry: models.AnyModel) -> str:
     """Write a requirement in a few words.
 
     >>> write_requirement(models.KAnonymity(5))

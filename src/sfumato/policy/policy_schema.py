@@ -8,6 +8,8 @@ from sfumato.policy.options import (
     ALGORITHMS,
     APPLIED_PROMISES,
     CLUSTERINGS,
+    DENSITY_KINDS,
+    DRAWN_FORMS,
     FORMATS,
     FORMS,
     METRICS,
@@ -15,6 +17,7 @@ from sfumato.policy.options import (
     RANGES,
     SCORES,
     SENSITIVE_TABLES,
+    SPREADS,
     TARGETS,
 )
 
@@ -44,13 +47,13 @@ def schema() -> JsonSchema:
         "apply": _apply(),
     }
     # Every quasi-identifier has a hierarchy, unless the form is one that generalizes nothing.
-    anatomy = {"properties": {"form": {"const": "anatomy"}}, "required": ["form"]}
+    unlabelled = {"properties": {"form": {"enum": ["anatomy", *DRAWN_FORMS]}}, "required": ["form"]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "sfumato policy",
         **_table("What is published of which table, and what is promised to the people in it.", tables),
         "required": ["columns", "privacy"],
-        "if": {"properties": {"publish": anatomy}, "required": ["publish"]},
+        "if": {"properties": {"publish": unlabelled}, "required": ["publish"]},
         "else": {
             "properties": {
                 "columns": {"additionalProperties": _if_role(Role.QUASI, {"required": ["hierarchy"]})},
@@ -240,11 +243,16 @@ def _algorithm() -> JsonSchema:
 def _publish() -> JsonSchema:
     ss = "Of two tables: sensitive columns together in one, or each apart in a table of its own."
     properties: JsonSchema = {
-        "form": _choice("What is published: one table of generalized rows, or two tables tied by class.", FORMS),
+        "form": _choice(
+            "What is published: one table of generalized rows, two tables tied by class, drawn rows, or densities.",
+            FORMS,
+        ),
         "format": _choice("The format of the published table.", FORMATS),
         "ranges": _choice("What is published of columns with ranges.", RANGES),
         "numeric": _choice("What stands beside labels of numbers: nothing, their two ends, or their middle.", NUMERIC),
         "ss": _choice(ss, SENSITIVE_TABLES),
+        "density": _choice("What a record is published as, where it is uncertain.", DENSITY_KINDS),
+        "spread": _choice("Whether each density has its own spread, or all have that of the widest.", SPREADS),
         "sign": _text("The file of the private key that the release is signed with; left out, none.", minLength=1),
         "to": _target(),
         "title": _text("What the release is called, in the manifest and the summary.", minLength=1),

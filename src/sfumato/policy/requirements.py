@@ -27,6 +27,7 @@ from sfumato.policy.options import (
     CLASSIFYING,
     CLUSTERING_KEYS,
     CUTS,
+    DENSITY_KEYS,
     DRAWING_KEYS,
     DRAWN_FORMS,
     FULL_DOMAIN,
@@ -44,7 +45,7 @@ PolicyDocument = Mapping[str, object]
 _PRIVACY_EXAMPLE = '[[privacy]] with model = "k-anonymity" and k = 5'
 
 
-def read_requirements(value: object, *, folder: Path) -> tuple[models.Model | models.Linkage, ...]:
+def read_requirements(value: object, *, folder: Path) -> tuple[models.AnyModel, ...]:
     """Read the [[privacy]] tables: all models that must hold, in the order of the policy.
 
     Files that they name are sought from `folder`.
@@ -119,7 +120,7 @@ def check_levels(columns: ColumnsByName, algorithm: str, *, joined: bool = False
             raise PolicyError(why, key=dotted_key("columns", column.name, "hierarchy"))
 
 
-def check_models(columns: ColumnsByName, requirements: Sequence[models.Model | models.Linkage], tables: object) -> None:
+def check_models(columns: ColumnsByName, requirements: Sequence[models.AnyModel], tables: object) -> None:
     """Ask that columns which models look at are there and sensitive, and for persons where a model counts them.
 
     `tables` are the [[privacy]] tables that the models were read from, to find the key that names the column.
@@ -128,7 +129,7 @@ def check_models(columns: ColumnsByName, requirements: Sequence[models.Model | m
     """
     entries = tables if isinstance(tables, list) else [{}] * len(requirements)
     for place, (model, table) in enumerate(zip(requirements, entries, strict=True)):
-        if isinstance(model, models.Linkage):
+        if isinstance(model, models.Linkage | models.ExpectedAnonymity):
             continue
         for name in model.looks_at:
             _check_sensitive(name, columns, f"privacy[{place}]{_naming_key(table, name)}")
@@ -277,7 +278,7 @@ _Y_WAY = "y is what x is measured against and stays as it is: name a sensitive o
 
 
 def check_linkage(
-    columns: ColumnsByName, requirements: Sequence[models.Model | models.Linkage], previous: Sequence[PreviousRelease]
+    columns: ColumnsByName, requirements: Sequence[models.AnyModel], previous: Sequence[PreviousRelease]
 ) -> None:
     """Ask of (X, Y)-models and rules that their columns are there and may be where they are, and that releases matter.
 
@@ -437,9 +438,7 @@ _IDLE_WHERE_DRAWN = {
 }
 
 
-def check_drawn(
-    columns: ColumnsByName, requirements: Sequence[models.Model | models.Linkage], document: PolicyDocument
-) -> None:
+def check_drawn(columns: ColumnsByName, requirements: Sequence[models.AnyModel], document: PolicyDocument) -> None:
     """Ask of a release of drawn rows that its policy says nothing that is about rows of people, and the reverse.
 
     >>> check_drawn({}, (), {"algorithm": {"multiple": 3}})
@@ -449,6 +448,10 @@ def check_drawn(
     """
     algorithm, publish = _table(document, "algorithm"), _table(document, "publish")
     form, name = publish.get("form", "generalized"), algorithm.get("name", "auto")
+    if form == "uncertain":
+        _check_uncertain(columns, requirements, document)
+        return
+    _refuse_densities(requirements, publish)
     if form not in DRAWN_FORMS:
         _refuse_drawing(algorithm, _table(document, "columns"))
         return
@@ -508,14 +511,87 @@ def _check_drawn_columns(columns: ColumnsByName, algorithm: Mapping[str, object]
                 raise PolicyError(why, key=dotted_key("columns", column.name, key))
             if key in {"bounds", "atoms"} and key in given and column.kind == "category":
                 raise PolicyError("a category has none; leave it out", key=dotted_key("columns", column.name, key))
+    _check_strata(columns, algorithm)
+
+
+def _check_strata(columns: ColumnsByName, algorithm: Mapping[str, object]) -> None:
+    """Ask that strata are published columns."""
     strata = algorithm.get("strata")
     for name in strata if isinstance(strata, list) else []:
         if name not in columns:
             hint = did_you_mean(str(name), columns) or "; name columns of the table"
             raise PolicyError(f"{quote(name)} is not one of [columns]{hint}", key="algorithm.strata")
-        if columns[name] not in published:
+        if columns[name].role in {Role.IDENTIFIER, Role.INDIVIDUAL}:
             why = f"{quote(name)} is of role {columns[name].role}, and is not published; name another column"
             raise PolicyError(why, key="algorithm.strata")
+
+
+_IDLE_WHERE_UNCERTAIN = {
+    "algorithm": ("metric", "improve", "keep_together", "score", "class", "clustering", "multiple", "noise"),
+    "publish": ("ranges", "numeric", "ss"),
+}
+
+
+def _refuse_densities(requirements: Sequence[models.AnyModel], publish: Mapping[str, object]) -> None:
+    """Refuse what is about densities, where rows are published."""
+    for place, model in enumerate(requirements):
+        if isinstance(model, models.ExpectedAnonymity):
+            why = 'is of records that are published as densities; write [publish] form = "uncertain", or ask for '
+            raise PolicyError(f"expected-anonymity {why}k-anonymity", key=f"privacy[{place}].model")
+    for key in DENSITY_KEYS:
+        if key in publish:
+            why = 'is for records that are published as densities, [publish] form = "uncertain"; leave it out'
+            raise PolicyError(why, key=f"publish.{key}")
+
+
+def _check_uncertain(columns: ColumnsByName, requirements: Sequence[models.AnyModel], document: PolicyDocument) -> None:
+    """Ask of a release of densities that it promises what densities can keep, and says nothing of anything else.
+
+    >>> _check_uncertain({}, [models.KAnonymity(5)], {})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: privacy[0].model: a density may be matched with its own record alone, however wide it
+    is; what the form uncertain promises is an average: write model = "expected-anonymity"
+    """
+    algorithm, written = _table(document, "algorithm"), _table(document, "columns")
+    for place, model in enumerate(requirements):
+        if not isinstance(model, models.ExpectedAnonymity):
+            why = "a density may be matched with its own record alone, however wide it is; what the form uncertain "
+            why += 'promises is an average: write model = "expected-anonymity"'
+            raise PolicyError(why, key=f"privacy[{place}].model")
+    if algorithm.get("name", "auto") != "auto":
+        way = "leave it out, or publish generalized"
+        raise PolicyError(f"the form uncertain finds spreads by itself; {way}", key="algorithm.name")
+    if algorithm.get("suppression"):
+        raise PolicyError("no row is dropped where all are densities; leave it out", key="algorithm.suppression")
+    for table, keys in _IDLE_WHERE_UNCERTAIN.items():
+        for key in keys:
+            if key in _table(document, table):
+                raise PolicyError("is not for the form uncertain; leave it out", key=f"{table}.{key}")
+    _check_strata(columns, algorithm)
+    strata = algorithm.get("strata")
+    told = strata if isinstance(strata, list) else []
+    if not any(column.role is Role.QUASI and column.name not in told for column in columns.values()):
+        way = 'give columns of numbers or dates that others may know role = "quasi"'
+        raise PolicyError(f"no column is left to be a density; {way}", key="columns")
+    for column in columns.values():
+        if column.role in {Role.INDIVIDUAL, Role.WEIGHT}:
+            why = {
+                Role.INDIVIDUAL: "expected anonymity counts rows, and rows of one person hide nobody; publish one row "
+                "for each person, or rows that are drawn (synthetic), of which people are counted",
+                Role.WEIGHT: "sampling weights are told exactly, and would tell records apart; make them plain where "
+                "they do not, or leave them out as identifier",
+            }[column.role]
+            raise PolicyError(why, key=dotted_key("columns", column.name, "role"))
+        entry = written.get(column.name)
+        given = entry if isinstance(entry, Mapping) else {}
+        uncertain = column.role is Role.QUASI and column.name not in told
+        for key in ("least", "weight", "public_domain", "key", *(() if uncertain else DRAWN_KEYS)):
+            if key in given:
+                why = "is about labels, and here are none" if uncertain else "this column is published as it is"
+                raise PolicyError(f"{why}; leave it out", key=dotted_key("columns", column.name, key))
+        if given.get("kind") == "category" and uncertain:
+            why = "a density is of numbers or dates; name the column in [algorithm] strata, so that records are matched"
+            raise PolicyError(f"{why} within each of its values", key=dotted_key("columns", column.name, "kind"))
 
 
 def _table(document: PolicyDocument, name: str) -> Mapping[str, object]:

@@ -15,16 +15,17 @@ from typing import Any, Self
 from sfumato.errors import DataError, InputError, quote
 from sfumato.labels.data_dictionary import is_aggregate
 from sfumato.page.display import Display, FigureTable, Shown
+from sfumato.queries.density_points import add_smoothing_error
 from sfumato.queries.expected_one_table import plan_expected_one_table
 from sfumato.queries.expected_two_tables import plan_expected_two_tables
 from sfumato.queries.masking_error import add_mask_measures, mask_deviations, mask_sentences, read_methods
 from sfumato.queries.model_error import add_model_error
 from sfumato.queries.paper_estimate import plan_paper_one_table, plan_paper_two_tables
 from sfumato.queries.query_database import connect_to_files, report_query_errors
-from sfumato.queries.query_plan import Measures, QueryPlan, sorted_pair
+from sfumato.queries.query_plan import Measure, Measures, QueryPlan, sorted_pair
 from sfumato.queries.query_tables import load_tables
 from sfumato.queries.sql_reader import ParsedQuery, find_mentioned_names, read_query
-from sfumato.reading.release_reader import read_manifest
+from sfumato.reading.release_reader import DENSITIES, read_manifest
 
 ESTIMATES = ("expected", "paper")
 
@@ -186,7 +187,7 @@ class OpenRelease:
     """
 
     def __init__(self, folder: str | Path, *, only_for: str | None = None) -> None:
-        self.manifest = read_manifest(folder)
+        self.manifest = read_manifest(folder, densities=True)
         connection = connect_to_files(self.manifest.paths)
         weights = [entry["name"] for entry in self.manifest.columns if entry.get("role") == "weight"]
         only = None
@@ -229,6 +230,8 @@ class OpenRelease:
         """
         if estimate not in ESTIMATES:
             raise InputError(f"there is no estimate {quote(estimate)}; choose {' or '.join(ESTIMATES)}")
+        if estimate == "paper" and self.manifest.form in DENSITIES:
+            raise InputError("the paper's estimate is of labels, and a density may mean any number; choose expected")
         with report_query_errors():
             self._check_bounds(text)
             parsed = read_query(self.tables.connection, text, self.tables.columns)
@@ -236,10 +239,13 @@ class OpenRelease:
             measures = Measures.from_query(parsed, weight)
             if estimate == "expected":
                 measures = add_mask_measures(measures, self.deviations)
+            if self.manifest.form in DENSITIES:  # a plain count last, by which lumps are reckoned
+                measures = replace(measures, items=(*measures.items, Measure("1")))
             plan = _PLANS[self.manifest.is_split, estimate](parsed, measures, self.tables.columns)
             self._check_work(plan)
             lines = self.tables.connection.execute(plan.sql).fetchall()
-        answers = tuple(_read_answer(line, parsed, measures, plan) for line in lines)
+            centered = self._ask_centers(parsed, measures) if self.manifest.form in DENSITIES else None
+        answers = tuple(_read_answer(line, parsed, measures, plan, centered) for line in lines)
         by = None if weight is None else weight.name
         masked = mask_sentences(parsed, self.tables.columns, self.masks, self._drawn_values(parsed))
         explained = self._explain(parsed, plan)
@@ -257,6 +263,20 @@ class OpenRelease:
             if name in forms
         )
 
+    def _ask_centers(self, parsed: ParsedQuery, measures: Measures) -> "_CenteredSums":
+        """Ask the same of the centres of densities alone: the sums of each group."""
+        columns = [replace(column, centered=True) for column in self.tables.columns]
+        plan = plan_expected_one_table(parsed, measures, columns)
+        groups, sums = len(parsed.groups), len(measures.items)
+        sums_of = {
+            tuple(line[:groups]): [value or 0.0 for value in line[groups : groups + sums]]
+            for line in self.tables.connection.execute(plan.sql).fetchall()
+        }
+        asked = frozenset().union(*(one.columns for one in parsed.conditions))
+        stated = {entry["name"]: entry.get("ties", 1.0) for entry in self.manifest.columns if "density" in entry}
+        ties = [stated.get(column.name, 0.0) for column in self.tables.columns if column.place in asked]
+        return _CenteredSums(sums_of, max((float(one) for one in ties if isinstance(one, int | float)), default=0.0))
+
     def close(self) -> None:
         """Give the memory back."""
         self.tables.connection.close()
@@ -273,6 +293,10 @@ class OpenRelease:
         for entry in self.manifest.bounds:
             if entry["name"].casefold() in mentioned:
                 what, of = quote(entry["name"]), quote(entry.get("of"))
+                if entry.get("bound") == "spread":
+                    raise InputError(
+                        f"{what} has the spreads of the densities of {of}, not what people have; ask of {of}"
+                    )
                 raise InputError(f"{what} has the ends of the ranges of {of}, not what people have; ask of {of}")
 
     def _check_work(self, plan: QueryPlan) -> None:
@@ -295,6 +319,14 @@ class OpenRelease:
         return "\n".join([*sorted(names), plan.sql])
 
 
+@dataclass(frozen=True)
+class _CenteredSums:
+    """The sums of centres alone, by group, and how likely two records share a value that conditions are about."""
+
+    sums: Mapping[tuple[Any, ...], Sequence[float]]
+    ties: float
+
+
 def _find_places(parsed: ParsedQuery) -> set[int]:
     """Find the places of the columns that a query is about."""
     parts = [one.argument for one in parsed.aggregates if one.argument] + list(parsed.conditions)
@@ -304,7 +336,13 @@ def _find_places(parsed: ParsedQuery) -> set[int]:
 # Figures from the line of a group: the values of the group, expected sums, and covariances of sums.
 
 
-def _read_answer(line: Sequence[Any], parsed: ParsedQuery, measures: Measures, plan: QueryPlan) -> Answer:
+def _read_answer(
+    line: Sequence[Any],
+    parsed: ParsedQuery,
+    measures: Measures,
+    plan: QueryPlan,
+    centered: "_CenteredSums | None",
+) -> Answer:
     groups, figures = line[: len(parsed.groups)], [value or 0.0 for value in line[len(parsed.groups) :]]
     sums, rest = figures[: len(measures.items)], figures[len(measures.items) :]
     if not plan.has_errors:
@@ -313,6 +351,9 @@ def _read_answer(line: Sequence[Any], parsed: ParsedQuery, measures: Measures, p
         likely = dict(zip(measures.pairs, rest[: len(measures.pairs)], strict=True))
         masks = {(k, k): sums[error] for k, error in measures.mask_errors.items()}
         whole = add_model_error(likely, plan.model, rest[len(measures.pairs) :], measures)
+        if centered is not None and plan.model:
+            none = [0.0] * len(sums)  # a group in which no centre meets the conditions
+            whole = add_smoothing_error(whole, sums, centered.sums.get(tuple(groups), none), centered.ties)
         for pair, variance in masks.items():
             likely[pair] += variance
             whole[pair] += variance

@@ -25,6 +25,7 @@ from sfumato.errors import DataError, InputError, did_you_mean, listing, quote
 from sfumato.hierarchy.hierarchy import ROOT
 from sfumato.labels.covered_values import PLAIN_NUMBER, WHOLE_NUMBER, CoveredValues, find_covered_values
 from sfumato.labels.data_dictionary import Entry, is_aggregate
+from sfumato.queries.density_points import SEPARATOR, find_density_points
 from sfumato.queries.query_database import escape_pattern, quote_name, quote_text, report_file_errors
 from sfumato.queries.unevenness import measure_unevenness
 from sfumato.reading.release_reader import ReleaseManifest
@@ -60,7 +61,8 @@ class QueryColumn:
     dictionary ``d`` has the value of each number. It is `uncertain` where a number stands for several values; then the
     dictionary has a line for each, and how many there are, ``z``. `sampled` says that these are points of ranges;
     `unclear` is a label of which nothing says what it covers; `empty` says that all cells are NULL. `unevenness` says
-    how far the values that a label covers are from being equally frequent, see `model_error`.
+    how far the values that a label covers are from being equally frequent, see `model_error`. Of a column of densities,
+    `centered` says that the dictionary ``e`` is meant, which has their centres alone.
     """
 
     name: str
@@ -73,6 +75,7 @@ class QueryColumn:
     unclear: str | None = None
     empty: bool = False
     unevenness: float = 0.0
+    centered: bool = False
 
     @property
     def value(self) -> str:
@@ -92,7 +95,7 @@ class QueryColumn:
     @property
     def dictionary(self) -> str:
         """The table that says what codes stand for."""
-        return f"d{self.place}"
+        return f"{'e' if self.centered and self.uncertain else 'd'}{self.place}"
 
 
 def find_column(name: str, columns: Sequence[QueryColumn]) -> QueryColumn:
@@ -144,13 +147,16 @@ def load_tables(connection: Any, manifest: ReleaseManifest, *, only: Container[s
     """Read the files of a release, each once; `only` the columns of these names, in lower case, where it is given."""
     columns: list[QueryColumn] = []
 
+    spread_of = {entry["name"]: entry["of"] for entry in manifest.bounds if entry.get("bound") == "spread"}
+
     def is_wanted(name: str) -> bool:
-        return only is None or name == manifest.class_id or name.casefold() in only
+        return only is None or name == manifest.class_id or spread_of.get(name, name).casefold() in only
 
     for table, name in enumerate(manifest.tables):
         with report_file_errors(name):
             raw = _read_raw(connection, manifest.folder / name, is_wanted, null=manifest.null)
             entries = _entries_in_order(raw, manifest, name)
+            raw = _join_spreads(raw, entries)
             columns += _load_table(raw, entries, QueryColumn("", len(columns), table), manifest.class_id)
     if manifest.is_split:
         _check_classes(connection, manifest)
@@ -193,6 +199,21 @@ def _load_table(
     for table in ("raw", *numbered):
         raw.connection.execute(f"DROP TABLE {table}")
     return columns
+
+
+def _join_spreads(raw: "_RawTable", entries: Sequence[Entry]) -> "_RawTable":
+    """Write the spread of each density behind its centre, so that a cell says all of it."""
+    types = dict(raw.types)
+    for entry in entries:
+        if "density" not in entry or entry["name"] not in types:
+            continue
+        if entry.get("spread") not in types:
+            raise DataError(f"manifest.json names no spread of column {quote(entry['name'])}; it was changed")
+        center, spread = raw.cell(entry["name"]), raw.cell(entry["spread"])
+        both = f"CAST({center} AS VARCHAR) || {quote_text(SEPARATOR)} || CAST({spread} AS VARCHAR)"
+        raw.connection.execute(f"ALTER TABLE raw ALTER {center} TYPE VARCHAR USING {both}")
+        types[entry["name"]] = "VARCHAR"
+    return replace(raw, types=types)
 
 
 def _check_classes(connection: Any, manifest: ReleaseManifest) -> None:
@@ -293,6 +314,8 @@ def _load_column(raw: _RawTable, entry: Entry, column: QueryColumn, *, labelled:
     cells ``r``, numbered.
     """
     different = _number_cells(raw, column)
+    if "density" in entry:
+        return _load_densities(raw, entry, column), column.code
     is_label = entry.get("type", "string") in _TEXT_TYPES or is_aggregate(entry)
     if labelled and entry.get("role") == "quasi" and is_label:
         return _load_labels(raw, entry, column), column.code
@@ -350,6 +373,30 @@ def _load_labels(raw: _RawTable, entry: Entry, column: QueryColumn) -> QueryColu
         empty=covered.values.null_count == len(covered.values),
         unevenness=0.0 if covered.exact else measure_unevenness(covered, rows),
     )
+
+
+def _load_densities(raw: _RawTable, entry: Entry, column: QueryColumn) -> QueryColumn:
+    """Make the dictionaries of a column of densities: their points, and their centres."""
+    lines = raw.connection.execute(f"SELECT r FROM n{column.place} ORDER BY {column.code}").fetchall()
+    labels = [text for (text,) in lines]
+    points = find_density_points(entry, labels)
+    loaded = replace(
+        column, number=points.number, uncertain=True, sampled=points.sampled, empty=not any(map(bool, labels))
+    )
+    for covered, one in ((points, loaded), (find_density_points(entry, labels, centered=True), None)):
+        known = one or replace(loaded, centered=True)
+        values = {
+            column.code: arrow_numbers(covered.label_of),
+            column.value: covered.values,
+            column.size: arrow_numbers(covered.sizes),
+        }
+        raw.connection.register("leaves", pa.table(values))
+        raw.connection.execute(
+            f"CREATE TABLE {known.dictionary} AS SELECT n.{column.code}, l.{column.value}, l.{column.size} "
+            f"FROM leaves l JOIN n{column.place} n USING ({column.code})"
+        )
+        raw.connection.unregister("leaves")
+    return loaded
 
 
 def _count_label_rows(raw: _RawTable, column: QueryColumn, labels: int) -> IntArray:

@@ -20,6 +20,8 @@ AUDIT = "audit.json"
 
 ONE_TABLE, TWO_TABLES = ("generalized",), ("lossy-join", "anatomy")
 """The forms of publication in one table, and in several."""
+DENSITIES = ("uncertain",)
+"""The form of records that are densities."""
 SYNTHETIC_FORM = "synthetic"
 """The form whose rows are drawn, and nobody's."""
 
@@ -70,8 +72,11 @@ class ReleaseManifest:
         return {**tables, **csv, "columns": [{"role": "plain", **entry} for entry in (*self.columns, *self.bounds)]}
 
 
-def read_manifest(folder: str | Path) -> ReleaseManifest:
-    """Read the manifest of a release, given its folder or the public part of it; private files are not read."""
+def read_manifest(folder: str | Path, *, densities: bool = False) -> ReleaseManifest:
+    """Read the manifest of a release, given its folder or the public part of it; private files are not read.
+
+    One of densities has no labels, and is refused unless these can be dealt with.
+    """
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder} is not a release folder; name the folder that anonymize wrote")
@@ -82,7 +87,12 @@ def read_manifest(folder: str | Path) -> ReleaseManifest:
         raise InputError(f"{folder} has no manifest.json; name the folder that anonymize wrote")
     manifest = _read_json(public / MANIFEST)
     form = manifest.get("form", "generalized")
-    if not isinstance(form, str) or form not in {*ONE_TABLE, *TWO_TABLES}:
+    if form in DENSITIES and not densities:
+        raise InputError(
+            "a release of the form uncertain has densities, and no labels or classes to look at; what they hide and "
+            "what they are worth is in its private report, and sfumato query answers from them"
+        )
+    if not isinstance(form, str) or form not in {*ONE_TABLE, *TWO_TABLES, *DENSITIES}:
         raise InputError(
             f"this works on rows that are people's, and {folder} is of the form {quote(form)}: its rows are no "
             "person's, so that there are no labels and classes to look anybody up by; analyze its table as it is"

@@ -30,13 +30,16 @@ _RENAME_EXCHANGE = 2
 _AT_FDCWD = -100
 _NO_EXCHANGE = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 
-_TABLE = re.compile(r"(table|nss|ss|ss-[^/]*|synthetic)\.(csv|csv\.gz|parquet)")
+_TABLE = re.compile(r"(table|nss|ss|ss-[^/]*|synthetic|uncertain)\.(csv|csv\.gz|parquet)")
 """How tables are called; the manifest says which of them there are."""
 
 _WRITTEN_FILES = {
     "public": frozenset({MANIFEST, f"{MANIFEST}.sig", "summary.html"}),
     "private": frozenset(
-        {AUDIT, "report.html", "recoding.json", "groups.parquet", "group_statistics.parquet", "cells.parquet"}
+        {
+            *(AUDIT, "report.html", "recoding.json", "groups.parquet", "group_statistics.parquet"),
+            *("true_values.parquet", "cells.parquet"),
+        }
     ),
 }
 """What a release holds besides its tables, by part: ``--force`` removes nothing of another name."""

@@ -20,9 +20,11 @@ from sfumato.publish.pseudonyms import check_person_names, read_key
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import RandomDraws, publish_tables, table_layout
 from sfumato.recode import Recoding, recode
-from sfumato.release.drawn_release import DrawnRelease, draw_release
+from sfumato.release.assessed_release import AssessedRelease
+from sfumato.release.drawn_release import draw_release
 from sfumato.release.release import Release
 from sfumato.release.timing import timed
+from sfumato.release.uncertain_release import blur_records
 from sfumato.release.verification import verify_publication
 from sfumato.settled_policy import settle_columns, settle_functions
 from sfumato.split import anatomy, lossy_join
@@ -43,7 +45,7 @@ def anonymize(
     `data` is a pandas or polars frame, an Arrow table, a DuckDB relation, a path, the URL of a database, or ``None``
     for the policy's own source. Raises `Infeasible` where no release can meet the policy, an `InputError` where
     something is wrong with the table, the policy or a hierarchy; returns nothing that the verifier has not passed.
-    Where the policy's form is one of drawn rows, it is a `DrawnRelease`.
+    Where the policy's form is one of drawn rows, it is a `DrawnRelease`; of densities, an `UncertainRelease`.
     """
     rules = load(policy)
     if rules.publish.drawn:
@@ -121,15 +123,16 @@ def publish(
     )
 
 
-def _draw(data: Any, policy: Policy, progress: Progress | None) -> DrawnRelease:
-    """Read a table, and draw what is published of it."""
+def _draw(data: Any, policy: Policy, progress: Progress | None) -> AssessedRelease:
+    """Read a table, and draw what is published of it: rows, or the centres of densities."""
     place, seconds = _data_place(data, policy), dict[str, float]()
     rules = settle_columns(policy, data if place is None else place)
     with timed(seconds, "read"):
         table = _read(data, place, rules)
         masked = mask_table(table, rules)
         rules = settle_functions(rules, masked.table)
-    return draw_release(masked, rules, seconds, progress)
+    make = draw_release if rules.publish.form == "synthetic" else blur_records
+    return make(masked, rules, seconds, progress)
 
 
 def _data_place(data: Any, policy: Policy) -> TablePlace | None:

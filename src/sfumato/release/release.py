@@ -96,6 +96,11 @@ class Release(Shown):
         """The rows of a release of drawn rows, which is a `DrawnRelease`; this one has rows of people."""
         return self._native("synthetic")
 
+    @property
+    def uncertain(self) -> Any:
+        """The records of a release of densities, which is an `UncertainRelease`; this one has rows of people."""
+        return self._native("uncertain")
+
     def intervals(self, column: str) -> Any:
         """The ranges of a column of numbers as a pandas Series of `pandas.Interval`, in the order of `table`.
 

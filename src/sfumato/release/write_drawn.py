@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from sfumato._version import __version__
 from sfumato.publish.database_tables import pending_tables
 from sfumato.publish.drawn_publication import DrawnPublication, draft_drawn_manifest
+from sfumato.publish.manifest import WrittenTable
 from sfumato.publish.signing_key import SIGNATURE_FILE, SigningKey, check_signing_key_apart
 from sfumato.reading.release_reader import AUDIT, MANIFEST
 from sfumato.release.folder import Stage, flush_to_disk, staged
@@ -23,8 +25,25 @@ from sfumato.verifier.drawn_rows import GROUPS_FILE, STATISTICS_FILE
 from sfumato.verifier.release_files import SUMMARY
 
 
-def write_drawn_release(
-    assessment: DrawnAssessment,
+@dataclass(frozen=True)
+class Accounts:
+    """How a kind of release is accounted for.
+
+    `measure` works out all figures, `evidence` gives the private tables by their file, `manifest` and `audit` what is
+    said before the verifier has spoken, `findings` what is said after, and `page` the private report.
+    """
+
+    measure: Callable[[Any], object]
+    evidence: Callable[[Any], Mapping[str, Any]]
+    manifest: Callable[[Any, Mapping[str, WrittenTable]], dict[str, Any]]
+    audit: Callable[[Any], dict[str, Any]]
+    findings: Callable[[Any, Verdict, Mapping[str, float]], dict[str, Any]]
+    page: Callable[[Any, Verdict], str]
+
+
+def write_drawn_release(  # noqa: PLR0913 - what, how and where
+    assessment: Any,
+    accounts: Accounts,
     target: Path,
     seconds: dict[str, float],
     *,
@@ -45,15 +64,15 @@ def write_drawn_release(
     check_signing_key_apart(key, policy, target, publication.source.path)
     with ExitStack() as databases, staged(target, force=force) as hidden, ThreadPoolExecutor(2) as pool:
         public, private = hidden.path / "public", hidden.path / "private"
-        measuring = pool.submit(lambda: (assessment.likeness, assessment.closest, assessment.masking))
+        measuring = pool.submit(accounts.measure, assessment)
         public.mkdir()
         private.mkdir(mode=0o700)
         with timed(seconds, "write"):
             files = {name: write_table(table, public / name, policy) for name, table in publication.tables.items()}
             flushing = [pool.submit(flush_to_disk, file.path) for file in files.values()]
-            evidence = _write_evidence(publication, private)
-            account = draft_drawn_manifest(publication, files)
-            record = draft_drawn_audit(publication) | {"evidence": evidence}
+            evidence = _write_evidence(accounts.evidence(publication), private)
+            account = accounts.manifest(publication, files)
+            record = accounts.audit(publication) | {"evidence": evidence}
             write_json(public / MANIFEST, account)
             write_json(private / AUDIT, record)
         with timed(seconds, "verify"):
@@ -65,11 +84,11 @@ def write_drawn_release(
                 account["signed_by"] = key.fingerprint
             account["summary"] = write_summary(publication.tables, public / SUMMARY, account)
             write_json(public / MANIFEST, account)
-            record |= drawn_findings(assessment, verdict, seconds)
+            record |= accounts.findings(assessment, verdict, seconds)
             write_json(private / AUDIT, record | {"manifest_sha256": file_digest(public / MANIFEST)})
             if key is not None:
                 (public / SIGNATURE_FILE).write_bytes(key.sign((public / MANIFEST).read_bytes()))
-            (private / "report.html").write_text(_private_page(assessment, verdict), encoding="utf-8")
+            (private / "report.html").write_text(accounts.page(assessment, verdict), encoding="utf-8")
             for path in private.iterdir():
                 path.chmod(0o600)
         trusted = None if key is None else TrustedKey.from_pem(key.public_pem, str(key.path))
@@ -84,20 +103,19 @@ def write_drawn_release(
     return verdict
 
 
-def _write_evidence(publication: DrawnPublication, private: Path) -> dict[str, str | None]:
-    """Write which group each row was drawn for, and the statistics of groups, for whoever verifies it again.
+def _write_evidence(evidence: Mapping[str, Any], private: Path) -> dict[str, str | None]:
+    """Write what is needed of the original by whoever verifies it again, in tables.
 
     Returns the SHA-256 of each file, by which the audit knows them.
     """
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where rows are drawn
 
-    written = {GROUPS_FILE: publication.groups, STATISTICS_FILE: publication.statistics}
-    for name, table in written.items():
+    for name, table in evidence.items():
         pq.write_table(table, private / name)
-    return {name: file_digest(private / name) for name in written}
+    return {name: file_digest(private / name) for name in evidence}
 
 
-def draft_drawn_audit(publication: DrawnPublication) -> dict[str, Any]:
+def draft_drawn_audit(publication: Any) -> dict[str, Any]:
     """The private account before the verifier has spoken."""
     policy = publication.policy
     return {
@@ -109,7 +127,7 @@ def draft_drawn_audit(publication: DrawnPublication) -> dict[str, Any]:
         "seed": policy.search.seed,
         "randomness": "operating system" if policy.search.seed is None else "seed: for tests and papers only",
         "suppressed": {"rows": 0, "reason": None},
-        "algorithm": "condensation",
+        "algorithm": policy.recoder,
         **({"patterns": {name: list(became) for name, became in policy.matched.items()}} if policy.matched else {}),
     }
 
@@ -132,3 +150,16 @@ def _private_page(assessment: DrawnAssessment, verdict: Verdict) -> str:
     from sfumato.report.drawn_report import drawn_report  # noqa: PLC0415 - not before a release is written
 
     return drawn_report(assessment, verdict)
+
+
+def _evidence(publication: DrawnPublication) -> Mapping[str, Any]:
+    """Which group each row was drawn for, and the statistics of groups."""
+    return {GROUPS_FILE: publication.groups, STATISTICS_FILE: publication.statistics}
+
+
+def _measure(assessment: DrawnAssessment) -> object:
+    return assessment.likeness, assessment.closest, assessment.masking
+
+
+DRAWN_ACCOUNTS = Accounts(_measure, _evidence, draft_drawn_manifest, draft_drawn_audit, drawn_findings, _private_page)
+"""Those of drawn rows."""

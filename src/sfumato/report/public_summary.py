@@ -15,7 +15,7 @@ from sfumato.core.arrays import IntArray
 from sfumato.core.classes import EquivalenceClasses, SensitiveDomain, count_values
 from sfumato.core.keys import count_keys, number_tuples, pack_tuples
 from sfumato.labels.data_dictionary import is_aggregate
-from sfumato.models import LINKAGE, MODELS
+from sfumato.models import DENSITY, LINKAGE, MODELS
 from sfumato.page.charts import bar
 from sfumato.page.html import (
     Markup,
@@ -58,6 +58,7 @@ from sfumato.report.threats import (
     PEOPLE,
     PERTURBED,
     SHOWN,
+    UNCERTAIN_THREATS,
 )
 
 Manifest = Mapping[str, Any]
@@ -83,6 +84,11 @@ def public_summary(manifest: Manifest, tables: Mapping[str, Columns]) -> str:
         _limits(manifest),
         tag("footer", f"sfumato {manifest['sfumato']}. {PUBLIC}"),
     )
+
+
+def _is_uncertain(manifest: Manifest) -> bool:
+    """Whether records are densities."""
+    return bool(manifest["form"] == "uncertain")
 
 
 def _is_drawn(manifest: Manifest) -> bool:
@@ -130,7 +136,10 @@ def _opening(manifest: Manifest, groups: _PublishedGroups | None) -> Markup:
     told = [(word, about[key]) for key, word in _ABOUT.items() if key in about]
     kept = all(finding["satisfied"] for finding in manifest["privacy"])
     figures = [("✓ kept" if kept else "✗ not kept", "promise, as verified"), (f"{manifest['rows']:,}", "rows")]
-    if groups is None:
+    if _is_uncertain(manifest):
+        least = min(finding["required"]["k"] for finding in manifest["privacy"])
+        figures += [(f"{least:,}", "records fit each density as well, on average"), (manifest["density"], "densities")]
+    elif groups is None:
         smallest = min(finding["achieved"]["k"] for finding in manifest["privacy"])
         figures += [
             (f"{manifest['classes']:,}", "groups they were drawn from"),
@@ -151,7 +160,7 @@ VERIFIED = (
     "Found in the published files by a second implementation, which shares no code with the one that made them; "
     "sfumato verify does it again. Figures that would compare with rows that are not published are left out."
 )
-_THREATS: dict[str, Any] = {model: vars(kind)["threat"] for model, kind in {**MODELS, **LINKAGE}.items()}
+_THREATS: dict[str, Any] = {model: vars(kind)["threat"] for model, kind in {**MODELS, **LINKAGE, **DENSITY}.items()}
 
 
 def _promise(manifest: Manifest) -> Markup:
@@ -230,7 +239,13 @@ def _contents(manifest: Manifest, groups: _PublishedGroups | None) -> Markup:
         ("Algorithm", manifest["algorithm"]),
         ("Left out", f"up to {percent(limit)} of the rows may have been" if limit else "no row"),
     ]
-    if groups is None:
+    if _is_uncertain(manifest):
+        spread = "of each record" if manifest["spread"] == "record" else "the same for all records"
+        lines += [
+            ("Densities", f"{manifest['density']}; spreads are {spread}"),
+            *([("Matched within", names(manifest["strata"]))] if "strata" in manifest else []),
+        ]
+    elif groups is None:
         lines += [
             ("Drawn", f"{plural(manifest['multiple'], 'row')} for each, from groups made by {manifest['clustering']}"),
             ("Noise", f"{manifest['noise']:g} standard deviations" if manifest["noise"] else "none besides"),
@@ -351,7 +366,11 @@ BROKEN = "[1.5, 2) is a number from 1.5 up to, but not with, 2; with ] the end i
 MASKED = "A star in place of a character stands for any character there: 43** is 4300 to 4399."
 DATED = "2024-03 is a day of that month, 2024 one of that year, 2020-2029 one of these ten years."
 SETS = "{Bern, Thun} is one of the values in braces."
-BOUNDS = {"low": "lowest number", "high": "highest number", "mid": "middle"}
+CENTER = (
+    "the centre of a density, which was drawn: the value is about that, give or take the spread beside it; a spread "
+    "of 0 says that it is the value. Spreads of dates are in days."
+)
+BOUNDS = {"spread": "spread", "low": "lowest number", "high": "highest number", "mid": "middle"}
 MEANS = "A number may be the mean of a class, and the value of no row."
 MEDIANS = "A value is the median of its class, the one in the middle: some rows of the class have more, and some less."
 MODES = "A value is the most frequent one of its class: other rows of the class may have other values."
@@ -386,7 +405,9 @@ def _describe_labels(entry: Mapping[str, Any]) -> str:
             if number is not None
             else []
         ),
-        *([f"drawn {drawn}s"] if drawn in {"number", "date"} else []),
+        *([f"drawn {drawn}s"] if drawn in {"number", "date"} and "density" not in entry else []),
+        *([f"{entry['density']} densities of {drawn}s"] if "density" in entry else []),
+        *([f"and as they are: {', '.join(f'{one:g}' for one in entry['exact'])}"] if "exact" in entry else []),
         *([f"and as they are: {', '.join(entry['atoms'])}"] if "atoms" in entry else []),
         *([f"level {entry['level']} of its hierarchy"] if entry.get("level") else []),
         *([f"never told below level {entry['least']}"] if "least" in entry else []),
@@ -423,7 +444,11 @@ def _how_to_read(manifest: Manifest) -> Iterator[object]:
     for sentence, columns in kinds.items():
         if columns:
             yield join([some_names(columns, _NAMED), ": ", sentence])
-    yield RARE if _is_drawn(manifest) else STAR
+    if _is_uncertain(manifest):
+        centers = [entry["name"] for entry in manifest["columns"] if "density" in entry]
+        yield join([some_names(centers, _NAMED), ": ", CENTER])
+    else:
+        yield RARE if _is_drawn(manifest) else STAR
     for entry in manifest["columns"]:
         if entry["role"] == "weight":
             rounded = f", rounded to {entry['round']:g}" if "round" in entry else ""
@@ -463,7 +488,7 @@ def _limits(manifest: Manifest) -> Markup:
 
 def _remaining_threats(manifest: Manifest) -> Iterator[tuple[str, object]]:
     if _is_drawn(manifest):
-        yield from DRAWN_THREATS
+        yield from UNCERTAIN_THREATS if _is_uncertain(manifest) else DRAWN_THREATS
         yield "Other releases", OTHERS
         return
     split = "class_id" in manifest

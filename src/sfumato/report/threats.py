@@ -92,3 +92,41 @@ DRAWN_THREATS = (
     ),
 )
 """What remains where rows are drawn from the statistics of groups: titles and texts."""
+
+UNCERTAIN_THREATS = (
+    (
+        "An average",
+        (
+            "Expected anonymity is an average over the draw of a centre. In the draw that is published some densities "
+            "fit their own record best, and nobody else's as well; how many was measured. k-anonymity promises more."
+        ),
+    ),
+    (
+        "What spreads tell",
+        (
+            "A spread is as wide as its record needs it: wide where few are near, 0 where k are equal. That shows "
+            "who is far from others, and whoever has all true records and knows the algorithm can tell whose spread "
+            "it is. One spread for all (spread = common) tells nothing of a single record."
+        ),
+    ),
+    (
+        "Columns that are told as they are",
+        (
+            "Sensitive and plain columns stand beside the density. Whoever matches it with a person learns them; "
+            "whoever knows such a value of a person, or one that is an atom or missing, has fewer records to choose "
+            "from than were counted, unless the column is one of the strata."
+        ),
+    ),
+    (
+        "Two draws",
+        (
+            "Another release of the same table has other centres. Their mean is nearer to the truth than each of them: "
+            "expected anonymity is of one release."
+        ),
+    ),
+    (
+        "Being in the table",
+        ("The promise does not hide whether somebody is in the table. It is not differential privacy."),
+    ),
+)
+"""What remains where records are published as densities: titles and texts."""

@@ -12,7 +12,7 @@ from sfumato.errors import InputError, NotVerified, quote
 from sfumato.verifier.drawn_rows import DRAWN_FORMS
 from sfumato.verifier.duckdb_tables import ENCODINGS
 from sfumato.verifier.mask_checks import are_methods
-from sfumato.verifier.numeric_bounds import BOUNDS
+from sfumato.verifier.numeric_bounds import BOUNDS, SPREAD
 from sfumato.verifier.release_files import CHANGED, SUMMARY, JsonObject, check_layout, layout_keys
 from sfumato.verifier.stated_promise import (
     TAXONOMY_ROOT,
@@ -24,6 +24,7 @@ from sfumato.verifier.stated_promise import (
     StatedRequirement,
     objection,
 )
+from sfumato.verifier.uncertain_rows import UNCERTAIN_FORM
 
 _BOUND = "bound"
 _ROLES = frozenset({"individual", "quasi", "sensitive", "plain", "weight", _BOUND})
@@ -72,7 +73,8 @@ def check_manifest(manifest: JsonObject) -> None:
         if (key in manifest or key not in _OPTIONAL_KEYS) and not test(manifest.get(key)):
             raise NotVerified(f"manifest.json has no proper '{key}': {CHANGED}")
     drawn = manifest.get("form") in DRAWN_FORMS
-    _check_columns(manifest["columns"], drawn=drawn)
+    uncertain = manifest.get("form") == UNCERTAIN_FORM
+    _check_columns(manifest["columns"], drawn=drawn, bounds=(SPREAD,) if uncertain else BOUNDS)
     check_layout(manifest)
     persons = drawn or any(column["role"] == "individual" for column in manifest["columns"])
     for rule in manifest["promise"]:
@@ -80,7 +82,7 @@ def check_manifest(manifest: JsonObject) -> None:
             raise NotVerified(f"manifest.json: {wrong}; {CHANGED}")
 
 
-def _check_columns(columns: Sequence[JsonObject], *, drawn: bool = False) -> None:
+def _check_columns(columns: Sequence[JsonObject], *, drawn: bool = False, bounds: Sequence[str] = BOUNDS) -> None:
     names, roles = [column.get("name") for column in columns], [column.get("role") for column in columns]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise NotVerified(f"manifest.json names its columns in no proper way: {CHANGED}")
@@ -91,7 +93,7 @@ def _check_columns(columns: Sequence[JsonObject], *, drawn: bool = False) -> Non
         raise NotVerified(f"manifest.json {needs}: {CHANGED}")
     quasi = {name for name, role in zip(names, roles, strict=True) if role == "quasi"}
     for column in columns:
-        if column["role"] == _BOUND and not _is_bound(column, quasi):
+        if column["role"] == _BOUND and not _is_bound(column, quasi, bounds):
             raise NotVerified(
                 f"manifest.json does not say properly what column {quote(column['name'])} is a number of: {CHANGED}"
             )
@@ -104,10 +106,10 @@ def _check_columns(columns: Sequence[JsonObject], *, drawn: bool = False) -> Non
             raise NotVerified(f"manifest.json describes column {quote(column['name'])} in no proper way: {CHANGED}")
 
 
-def _is_bound(column: JsonObject, quasi: set[Any]) -> bool:
+def _is_bound(column: JsonObject, quasi: set[Any], bounds: Sequence[str]) -> bool:
     """Whether a column of numbers says of which quasi-identifier it tells what, and whether numbers are whole."""
     of, bound = column.get("of"), column.get(_BOUND)
-    known = isinstance(of, str) and of in quasi and isinstance(bound, str) and bound in BOUNDS
+    known = isinstance(of, str) and of in quasi and isinstance(bound, str) and bound in bounds
     return known and isinstance(column.get("integers"), bool) and "table" not in column
 
 

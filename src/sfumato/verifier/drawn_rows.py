@@ -28,8 +28,8 @@ from sfumato.verifier.release_files import JsonObject, plain_file
 from sfumato.verifier.sql import connect, path_pattern, quote_text
 from sfumato.verifier.verdict import Finding, Verdict
 
-DRAWN_FORMS = ("synthetic",)
-"""The forms whose rows are drawn."""
+DRAWN_FORMS = ("synthetic", "uncertain")
+"""The forms whose rows, or whose centres, are drawn."""
 DRAWN_MODELS = ("k-anonymity", "identity-k-anonymity")
 """What can be promised of them."""
 GROUPS_FILE = "groups.parquet"
@@ -172,13 +172,15 @@ def verify_drawn_files(path: Path, private: Path, statement: DrawnStatement, nul
         return _check(view, statement)
 
 
-def evidence_problems(private: Path, audit: JsonObject) -> list[str]:
+def evidence_problems(
+    private: Path, audit: JsonObject, names: Sequence[str] = (GROUPS_FILE, STATISTICS_FILE)
+) -> list[str]:
     """Name files of evidence that are not those whose hashes the audit has."""
     stated = audit.get("evidence")
     if not isinstance(stated, dict):
         return ["the audit does not say what the evidence was: it was changed after it was written"]
     problems = []
-    for name in (GROUPS_FILE, STATISTICS_FILE):
+    for name in names:
         with plain_file(private, name).open("rb") as stream:
             if hashlib.file_digest(stream, "sha256").hexdigest() != stated.get(name):
                 problems.append(f"{name} is not the evidence that was written: its SHA-256 differs from the audit's")

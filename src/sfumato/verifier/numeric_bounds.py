@@ -14,6 +14,8 @@ from sfumato.verifier.duckdb_tables import TableView
 from sfumato.verifier.stated_promise import StatedBound
 
 BOUNDS = ("low", "high", "mid")
+SPREAD = "spread"
+"""The number beside the centre of a density, in place of these."""
 _MOST_NAMED = 3
 _LARGEST = 2**63 - 1
 

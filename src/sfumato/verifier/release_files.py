@@ -1,8 +1,8 @@
 """The files of a release: which there are, whether they are those that were published, and which columns are in each.
 
-Of the forms ``generalized`` and ``synthetic`` there is one table. Of the forms ``lossy-join`` and ``anatomy`` there are
-two (Wong et al., lossy join, Section 5): NSS with what is not sensitive, the class id last, and SS with the class id
-first, or one SS for each sensitive column.
+Of the forms ``generalized``, ``synthetic`` and ``uncertain`` there is one table. Of the forms ``lossy-join`` and
+``anatomy`` there are two (Wong et al., lossy join, Section 5): NSS with what is not sensitive, the class id last, and
+SS with the class id first, or one SS for each sensitive column.
 
 Anybody may have changed the folder. So a file is read only if it is a plain file in the folder itself, it is opened
 without waiting for anybody who might write into it, and whatever is wrong is a sentence, never a traceback.
@@ -234,7 +234,8 @@ def _are_names(value: Any) -> bool:
 
 _ONE_TABLE: dict[str, Callable[[Any], bool]] = {"table": _is_text}
 _TWO_TABLES: dict[str, Callable[[Any], bool]] = {"nss": _is_text, "ss": _are_names, "class_id": _is_text}
-_FORMS = {"generalized": _ONE_TABLE, "lossy-join": _TWO_TABLES, "anatomy": _TWO_TABLES, "synthetic": _ONE_TABLE}
+_FORMS = {"generalized": _ONE_TABLE, "lossy-join": _TWO_TABLES, "anatomy": _TWO_TABLES}
+_FORMS |= {"synthetic": _ONE_TABLE, "uncertain": _ONE_TABLE}
 
 
 def layout_keys(manifest: JsonObject) -> Mapping[str, Callable[[Any], bool]]:

@@ -310,6 +310,7 @@ _MODEL_KEYS: dict[str, dict[str, _Test]] = {
     "identity-k-anonymity": {"k": _is_whole, **_LINKED},
     "identity-kl-diversity": {"column": _is_text, "k": _is_whole, "l": _is_whole, **_LINKED},
     "identity-alpha-beta": {"column": _is_text, "alpha": _is_share, "beta": _is_share, **_LINKED},
+    "expected-anonymity": {"k": _is_whole},
     XY_ANONYMITY: {**_XY, "k": _is_whole},
     XY_LINKABILITY: {**_XY, "k": _is_share, "values": _are_xy_values},
 }

@@ -68,6 +68,13 @@ from sfumato.verifier.release_files import (
     table_path,
 )
 from sfumato.verifier.stated_promise import Promise, RequestedPromise, objection
+from sfumato.verifier.uncertain_rows import (
+    TRUE_VALUES_FILE,
+    UNCERTAIN_FORM,
+    UNCERTAIN_MODEL,
+    UncertainStatement,
+    verify_uncertain_files,
+)
 from sfumato.verifier.verdict import Finding, FoundSignature, Verdict
 
 _MOST_LISTED = 5
@@ -109,7 +116,7 @@ def verify(
         return verify_cells(public, content, manifest, audit)[0]
     promise = _requested_promise(manifest, audit, asked)
     promise = replace(promise, previous=use_files(promise.previous, previous))
-    _check_requirements(promise, drawn=manifest.get("form") in DRAWN_FORMS)
+    _check_requirements(promise, str(manifest.get("form")))
     layout = read_layout(manifest)
     paths = [table_path(public, name) for name in layout.files]
     extension = read_extension(manifest, audit, bases)
@@ -119,7 +126,9 @@ def verify(
         try:
             others = other_file_problems(public, manifest, layout.files, complete=key is not None)
             others += promise_problems(manifest, audit) + previous_problems(manifest, audit)
-            if manifest.get("form") in DRAWN_FORMS:
+            if manifest.get("form") == UNCERTAIN_FORM:
+                verdict = _verify_uncertain(paths[0], public, promise, manifest, audit)
+            elif manifest.get("form") in DRAWN_FORMS:
                 verdict = _verify_drawn(paths[0], public, promise, manifest, audit)
             else:
                 verdict = _verify_tables(paths, promise, manifest, audit)
@@ -270,6 +279,17 @@ def _verify_drawn(path: Path, public: Path, promise: Promise, manifest: JsonObje
     return replace(verdict, problems=(*verdict.problems, *problems), notes=notes)
 
 
+def _verify_uncertain(path: Path, public: Path, promise: Promise, manifest: JsonObject, audit: JsonObject) -> Verdict:
+    """Check a table of densities against the true values in the private part, and what does not fit the manifest."""
+    statement = UncertainStatement.from_manifest(manifest, promise.requirements)
+    null = manifest.get("csv", {}).get("null", "")
+    private = public.resolve().parent / "private"
+    verdict = verify_uncertain_files(path, private, statement, null)
+    problems = number_problems(verdict, manifest, audit) + evidence_problems(private, audit, [TRUE_VALUES_FILE])
+    notes = (*verdict.notes, *drawn_mask_notes(manifest["columns"]))
+    return replace(verdict, problems=(*verdict.problems, *problems), notes=notes)
+
+
 def _requested_promise(manifest: JsonObject, audit: JsonObject, asked: RequestedPromise | None) -> Promise:
     """Decide what is to be checked: the manifest's promise, or what is asked of a release with the same roles."""
     if asked is None:
@@ -298,10 +318,12 @@ def _asked_mask_problems(manifest: JsonObject, masks: Mapping[str, Sequence[Mapp
     return [f"the policy masks {listing(differing, most=_MOST_LISTED)} in another way than the release states"]
 
 
-def _check_requirements(promise: Promise, *, drawn: bool = False) -> None:
+def _check_requirements(promise: Promise, form: str = "generalized") -> None:
     """Refuse requirements that nobody can check; where rows are drawn, persons are in the evidence."""
-    persons = drawn or promise.individual is not None
+    persons = form in DRAWN_FORMS or promise.individual is not None
     for rule in promise.requirements:
+        if rule.get("model") == UNCERTAIN_MODEL and form != UNCERTAIN_FORM:
+            raise InputError(f"{UNCERTAIN_MODEL} is of densities, and a release of the form {form} has none")
         if wrong := objection(rule, persons=persons):
             raise InputError(wrong)
 

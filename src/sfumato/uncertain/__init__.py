@@ -1,0 +1,1 @@
+"""Records as densities: the spread that each needs for expected anonymity, and centres that are drawn."""
