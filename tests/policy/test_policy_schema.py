@@ -9,6 +9,8 @@ import pytest
 
 from sfumato.errors import SfumatoError
 from sfumato.policy import load, schema
+from sfumato.policy.columns import COLUMN_KEYS
+from sfumato.policy.options import ALGORITHM_KEYS, DATA_KEYS, PUBLISH_KEYS
 
 
 @pytest.fixture
@@ -99,6 +101,35 @@ def test_needed_tables(table: str, good: dict[str, Any], validate: Callable[[obj
     del good[table]
     with pytest.raises(jsonschema.ValidationError):
         validate(good)
+
+
+def test_keys_of_condensation(validate: Callable[[object], None]) -> None:
+    """What a policy of drawn rows may say passes, and what `load` refuses of it does not."""
+    drawn: dict[str, Any] = {
+        "columns": {
+            "age": {"role": "quasi", "kind": "number", "bounds": [0, 120], "atoms": [18]},
+            "born": {"role": "plain", "bounds": ["1900-01-01", "2030-12-31"]},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "algorithm": {"name": "condensation", "multiple": 3, "noise": 0.1, "strata": ["born"]},
+        "publish": {"form": "synthetic"},
+    }
+    validate(load(drawn).document)
+    for table, key, value in [("algorithm", "multiple", 0), ("algorithm", "noise", -1)]:
+        with pytest.raises(jsonschema.ValidationError):
+            validate(drawn | {table: {**drawn[table], key: value}})
+    for key, value in [("kind", "text"), ("bounds", [0]), ("atoms", ["a"])]:
+        with pytest.raises(jsonschema.ValidationError):
+            validate(drawn | {"columns": {"age": {"role": "quasi", key: value}}})
+
+
+def test_every_key_of_the_policy_is_in_it() -> None:
+    """Whatever `load` reads, an editor completes."""
+    tables = schema()["properties"]
+    assert set(tables["columns"]["additionalProperties"]["properties"]) == set(COLUMN_KEYS)
+    assert set(tables["algorithm"]["properties"]) == set(ALGORITHM_KEYS)
+    assert set(tables["publish"]["properties"]) == set(PUBLISH_KEYS)
+    assert set(tables["data"]["properties"]) == set(DATA_KEYS)
 
 
 def test_every_key_is_described() -> None:

@@ -292,13 +292,13 @@ def _read_strata(section: Section) -> tuple[str, ...]:
     return strata
 
 
-_MOST_MULTIPLE = 1000
+MOST_MULTIPLE = 1000
 
 
 def _read_multiple(section: Section) -> int:
     multiple = section.whole_number("multiple")
-    if multiple is not None and not 1 <= multiple <= _MOST_MULTIPLE:
-        raise section.error("multiple", f"must be a whole number from 1 to {_MOST_MULTIPLE}")
+    if multiple is not None and not 1 <= multiple <= MOST_MULTIPLE:
+        raise section.error("multiple", f"must be a whole number from 1 to {MOST_MULTIPLE}")
     return 1 if multiple is None else multiple
 
 

@@ -2,7 +2,7 @@
 
 from sfumato import hierarchy, models
 from sfumato.policy.column_masks import LEAST_NOISE, MASK_KEYS, MOST_NOISE
-from sfumato.policy.columns import AGGREGATES, Role
+from sfumato.policy.columns import AGGREGATES, DRAWN_KEYS, KINDS, Role
 from sfumato.policy.database_url import DATABASE_FILES, SERVERS
 from sfumato.policy.options import (
     ALGORITHMS,
@@ -13,6 +13,7 @@ from sfumato.policy.options import (
     FORMATS,
     FORMS,
     METRICS,
+    MOST_MULTIPLE,
     NUMERIC,
     RANGES,
     SCORES,
@@ -118,12 +119,13 @@ def _columns() -> JsonSchema:
         "aggregate": {"description": aggregate, "enum": list(AGGREGATES)},
         "key": _text(key, minLength=1),
         **_masks(),
+        **_drawing(),
     }
-    quasi = {"hierarchy", "least", "public_domain", "weight", "aggregate", *MASK_KEYS}
+    quasi = {"hierarchy", "least", "public_domain", "weight", "aggregate", *MASK_KEYS, *DRAWN_KEYS}
     allowed = {
         Role.QUASI: quasi,
-        Role.SENSITIVE: {"hierarchy", *MASK_KEYS},
-        Role.PLAIN: {*MASK_KEYS},
+        Role.SENSITIVE: {"hierarchy", *MASK_KEYS, *DRAWN_KEYS},
+        Role.PLAIN: {*MASK_KEYS, *DRAWN_KEYS},
         Role.INDIVIDUAL: {"key"},
         Role.WEIGHT: {"round"},
     }
@@ -185,6 +187,23 @@ def _masks() -> JsonSchema:
     }
 
 
+def _drawing() -> JsonSchema:
+    """Describe the keys that say what a column holds, where rows are drawn."""
+    ends = [
+        {"type": "array", "items": {"type": kind}, "minItems": 2, "maxItems": 2, "uniqueItems": True}
+        for kind in ("number", "string")
+    ]
+    return {
+        "kind": {"description": "What the column holds; left out, what its values are.", "enum": list(KINDS)},
+        "bounds": {"description": "The lowest and the highest value that may be drawn.", "anyOf": ends},
+        "atoms": {
+            "description": "Numbers that many rows share and that stay as they are; left out, they are found.",
+            "type": "array",
+            "items": {"type": "number"},
+        },
+    }
+
+
 def _previous() -> JsonSchema:
     pair = {"type": "array", "items": {"type": "string", "pattern": "="}, "minItems": 2, "maxItems": 2}
     properties: JsonSchema = {
@@ -235,6 +254,20 @@ def _algorithm() -> JsonSchema:
             "type": "array",
             "items": {"type": "string", "minLength": 1},
             "uniqueItems": True,
+        },
+        "multiple": {
+            "description": "How many rows condensation draws for each.",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MOST_MULTIPLE,
+            "default": 1,
+        },
+        "noise": {
+            "description": "Noise that condensation adds besides, in standard deviations of a column.",
+            "type": "number",
+            "minimum": 0,
+            "maximum": 10,
+            "default": 0,
         },
     }
     return _table("How the release is sought.", properties)
