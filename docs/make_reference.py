@@ -61,9 +61,9 @@ def _names() -> Iterator[str]:
         elif name == "attack":
             for attack in ATTACKS:
                 yield from _thing(f"sf.attack.{attack}", find_function(f"attacks.{attack}"), level=3)
-        elif name == "collect":
+        elif name in {"collect", "rules"}:
             for part in thing.__all__:
-                yield from _thing(f"sf.collect.{part}", getattr(thing, part), level=3)
+                yield from _thing(f"sf.{name}.{part}", getattr(thing, part), level=3)
         elif inspect.ismodule(thing):
             yield from _thing(f"sf.{name}", find_function(FUNCTIONS[thing.__name__]), level=3)
         elif thing not in MODEL_CLASSES:  # those have a chapter of their own

@@ -15,7 +15,7 @@ from sfumato._version import __version__
 from sfumato.callable_package import LibraryModule
 
 if TYPE_CHECKING:
-    from sfumato import collect
+    from sfumato import collect, rules
     from sfumato.api import attacks as attack
     from sfumato.api.column_rules import identifier, individual, plain, quasi, sensitive, weight
     from sfumato.api.commands import compare, propose, query, risk, utility
@@ -92,7 +92,7 @@ _HOMES = {
     "verifier": ("Verdict", "verify"),
 }
 """Where each public name is, by module; it is imported when it is asked for."""
-_PACKAGES = ("attack", "collect", "compare", "risk", "utility")
+_PACKAGES = ("attack", "collect", "compare", "risk", "rules", "utility")
 """Public names that are packages: they can be called, or have functions that can."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -141,6 +141,7 @@ __all__ = [
     "quasi",
     "query",
     "risk",
+    "rules",
     "sensitive",
     "utility",
     "verify",

@@ -43,6 +43,7 @@ COMMANDS = (
     "attack",
     "ledger",
     "collect",
+    "rules",
     "condense",
     "audit",
     "schema",

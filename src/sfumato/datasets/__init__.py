@@ -11,6 +11,7 @@ from sfumato.datasets.adult import (
 from sfumato.datasets.classification_functions import CLASSIFICATION_DOMAINS, classification_functions
 from sfumato.datasets.enlarge import enlarge
 from sfumato.datasets.hospital import hospital, hospital_policy, visits, visits_policy
+from sfumato.datasets.quest_baskets import quest_baskets
 from sfumato.datasets.repeated import repeated
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "enlarge",
     "hospital",
     "hospital_policy",
+    "quest_baskets",
     "repeated",
     "synthetic_adult",
     "synthetic_adult_policy",
