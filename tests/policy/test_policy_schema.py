@@ -125,7 +125,7 @@ def test_keys_of_condensation(validate: Callable[[object], None]) -> None:
 
 def test_every_key_of_the_policy_is_in_it() -> None:
     """Whatever `load` reads, an editor completes."""
-    tables = schema()["properties"]
+    tables: Any = schema()["properties"]
     assert set(tables["columns"]["additionalProperties"]["properties"]) == set(COLUMN_KEYS)
     assert set(tables["algorithm"]["properties"]) == set(ALGORITHM_KEYS)
     assert set(tables["publish"]["properties"]) == set(PUBLISH_KEYS)
