@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.errors import Infeasible, InputError, Stopped
+from sfumato.errors import Infeasible, InputError, NotVerified, OutputError, Stopped
 
 if TYPE_CHECKING:
     from sfumato.condense.condensation_stream import CondensationStream, StreamFigures
@@ -65,6 +65,8 @@ def condense(
     _check_options(stream, out, emit, target, at_rest=at_rest, resume=resume, again=again, as_json=as_json)
     if target is not None:
         check_rows_target(target, force=force, option=option)
+        if str(target) != "-" and target.parent.resolve() == state.resolve():
+            raise OutputError(f"a state holds nothing but itself; name a file outside of {state} for {option}")
     if stream is None:
         folder, found = read_state(state)
         drawn = None if emit is None else _draw(folder, found, emit, multiple, noise)
@@ -138,12 +140,21 @@ def _acknowledge(rows: int) -> None:
 
 
 def _draw(folder: Any, found: Any, target: Path, multiple: int | None, noise: float | None) -> int:
-    """Draw rows of a state into a file; gives how many."""
-    from sfumato.condense.condensation_stream import draw_from_state
+    """Draw rows of a state into a file, which gets its name when the verifier has passed it; gives how many."""
+    from sfumato.condense.condensation_stream import draw_with_statement
     from sfumato.publish.drawn_rows_file import is_parquet, write_drawn_rows
+    from sfumato.verifier.emitted_rows import EmittedStatement, verify_emitted_rows
 
-    table = draw_from_state(folder, found, multiple, noise, text=not is_parquet(target))
-    write_drawn_rows(table, target)
+    parquet = is_parquet(target)
+    table, said = draw_with_statement(folder, found, multiple, noise, text=not parquet)
+
+    def check(stage: Path) -> None:
+        verdict = verify_emitted_rows(stage, EmittedStatement(**said), parquet=parquet)
+        if not verdict.satisfied:
+            why = "; ".join(verdict.complaints)
+            raise NotVerified(f"the verifier does not pass the drawn rows, so nothing was written: {why}")
+
+    write_drawn_rows(table, target, check, waiting=folder.waiting_rows)
     return int(table.num_rows)
 
 
