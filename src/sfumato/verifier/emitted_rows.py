@@ -257,7 +257,7 @@ class _StatedColumn:
         shares = drawn / drawn.sum()
         expected = float(shares @ np.clip(self.means, least, most))
         lowest = highest = float(step) / 2 * len(drawn) / drawn.sum() * 1.001 + _PRECISION * largest
-        if not self.step and not self.parquet:  # digits that are not written
+        if not self.step:  # digits that are not written
             lowest = highest = highest + 10.0 ** (1 - (self.column["digits"] or 17)) * largest
         if self.column["kind"] == "date" and not self.parquet:  # a format of months puts all days on the first
             lowest += float(np.ldexp(_lost_by(_date_format(self.column), self.step), -exponent))
