@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -91,6 +92,24 @@ def test_too_few_rows_are_held_and_forgotten(rows: Path, tmp_path: Path, runs: R
         (["ROWS", "--k", "5", "--state", "STATE", "--emit", "OUT"], "--emit draws from a state without a stream"),
         (["--state", "STATE", "--out", "OUT"], "--out is for the end of a stream"),
         (["--state", "STATE", "--resume"], "--resume is about a stream, and there is none"),
+        (["--state", "STATE", "--k", "5"], "--k is about a stream, and there is none"),
+        (["--state", "STATE", "--policy", "p.toml", "--emit", "OUT"], "--policy is about a stream"),
+        (["--state", "STATE", "--batch", "5"], "--batch is about a stream"),
+        (
+            ["--state", "STATE", "--multiple", "2"],
+            "--multiple is about drawn rows, and none are drawn; say where with --e",
+        ),
+        (
+            ["ROWS", "--k", "5", "--state", "STATE", "--noise", "0"],
+            "--noise is about drawn rows, and none are drawn; say",
+        ),
+        (["ROWS", "--k", "5", "--state", "STATE", "--force"], "say where with --out"),
+        (["ROWS", "--k", "5", "--state", "STATE", "--clustering", "mdav"], "--clustering is about a table at rest"),
+        (["ROWS", "--k", "5", "--state", "STATE", "--at-rest", "--batch", "9"], "--batch is about rows as they come"),
+        (
+            ["ROWS", "--k", "5", "--state", "STATE", "--out", "out.csv.gz"],
+            "rows are drawn as CSV or Parquet, and not as .gz",
+        ),
         (["ROWS", "--k", "5", "--state", "STATE", "--resume", "--again"], "give one of them"),
         (["ROWS", "--k", "5", "--state", "STATE", "--at-rest", "--resume"], "--at-rest begins a new state"),
         (["-", "--k", "5", "--state", "STATE", "--at-rest"], "--at-rest takes all rows at once"),
@@ -199,6 +218,20 @@ def test_what_a_killed_process_left_is_cleared_by_the_next(
     assert runs("condense", "--state", "state", "--emit", target, "--force").code == 0
     assert not lives.exists()
     assert other.exists()
+
+
+def test_force_replaces_plain_files_alone(rows: Path, tmp_path: Path, runs: Runs) -> None:
+    """A pipe, as a device would be, and a link stay what they are."""
+    assert runs("condense", rows, "--k", "10", "--state", tmp_path / "state").code == 0
+    pipe, link, dangling = tmp_path / "pipe.csv", tmp_path / "link.csv", tmp_path / "dangling.csv"
+    os.mkfifo(pipe)
+    link.symlink_to(rows)
+    dangling.symlink_to(tmp_path / "nowhere")
+    for target in (pipe, link, dangling):
+        done = runs("condense", "--state", tmp_path / "state", "--emit", target, "--force")
+        assert (done.code, "is no plain file" in done.err) == (2, True)
+    assert pipe.is_fifo()
+    assert (link.is_symlink(), rows.read_text()[:3], dangling.is_symlink()) == (True, "age", True)
 
 
 def test_no_rows_are_drawn_into_the_state(rows: Path, tmp_path: Path, runs: Runs) -> None:

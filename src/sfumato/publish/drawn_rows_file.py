@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +25,13 @@ from sfumato.errors import OutputError
 from sfumato.publish.csv_writer import csv_cells
 
 _BATCH = 1 << 16
+_OTHER_FORMATS = frozenset(
+    {
+        *(".gz", ".zst", ".zip", ".bz2", ".xz", ".tsv", ".xlsx", ".xls", ".ods", ".json", ".jsonl", ".feather"),
+        *(".arrow", ".sav", ".dta", ".sas7bdat", ".db", ".sqlite", ".duckdb"),
+    }
+)
+"""Endings that CSV must not have: whoever opens the file would take it for something else."""
 
 
 def check_rows_target(path: Path, *, force: bool, option: str) -> None:
@@ -32,6 +40,12 @@ def check_rows_target(path: Path, *, force: bool, option: str) -> None:
         return
     if path.is_dir():
         raise OutputError(f"{path} is a folder; name a file for {option}")
+    if path.suffix.lower() in _OTHER_FORMATS:
+        raise OutputError(
+            f"rows are drawn as CSV or Parquet, and not as {path.suffix}; let {option} end in one of them"
+        )
+    if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):  # a link, a pipe, or /dev/null
+        raise OutputError(f"{path} is no plain file, and nothing is put in its place; choose another name for {option}")
     if path.exists() and not force:
         raise OutputError(f"{path} exists already; choose another name for {option}, or replace it with --force")
     if not path.parent.is_dir():

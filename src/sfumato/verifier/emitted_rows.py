@@ -15,7 +15,7 @@ rows share, and what each column adds up to:
   bound can move it besides.
 
 What is left to chance is bounded by Hoeffding's and Bernstein's inequalities and, for clipped uniform numbers, by
-concentration of Lipschitz functions: rows that were drawn as they should be fail once in more than 10¹⁰ times.
+concentration of Lipschitz functions: a column that was drawn as it should be fails once in more than 10¹⁰ times.
 """
 
 import math
