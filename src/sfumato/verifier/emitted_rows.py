@@ -153,7 +153,7 @@ def _date_format(column: Mapping[str, Any]) -> str:
 
 
 def _sql_number(number: float) -> str:
-    return f"CAST('{float(number)!r}' AS DOUBLE)"
+    return f"CAST({quote_text(str(float(number)))} AS DOUBLE)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +270,7 @@ class _StatedColumn:
             off = _STANDARD_ERRORS * float(np.sqrt((shares * errors) @ (shares * errors)))
             off += float(shares[clipped] @ errors[clipped]) / 2  # E max(X, 0) = E |X| / 2 is no more
             lowest, highest = lowest + off, highest + off
-        return expected - lowest <= mean <= expected + highest
+        return bool(expected - lowest <= mean <= expected + highest)
 
     # -----------------------------------------------------------------------------------------------------------------
     # Categories
