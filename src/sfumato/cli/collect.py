@@ -47,9 +47,9 @@ def perturb(
             "standard output cannot hold both the rows and JSON; name a file for --out, or leave --json out"
         )
     if str(out) != "-":
-        from sfumato.collect.perturbation import check_target
+        from sfumato.core.regular_file import check_new_file
 
-        check_target(out, force=force)
+        check_new_file(out, "--out", force=force)
     if seed is not None:
         warn(
             "with a seed the noise can be taken away again by anybody who knows it; leave it out where answers are real"

@@ -47,7 +47,8 @@ def plan(
     from sfumato.collect import Noise
     from sfumato.collect import plan as make_plan
     from sfumato.collect.correlated_noise import shape_noise
-    from sfumato.compare.output_files import check_file, write_file
+    from sfumato.compare.output_files import write_file
+    from sfumato.core.regular_file import check_new_file
 
     described = {"domain": domain, "values": values, "items": items, "kind": kind, "privacy": privacy}
     asked = [f"--{name}" for name, given in (described | {"epsilon": epsilon}).items() if given is not None]
@@ -60,7 +61,7 @@ def plan(
     if out is not None and column is None and not shape:
         raise InputError("--out is for proposed noise; say a --column to propose, or --shape")
     if out is not None:
-        check_file(out, "--out", force=force)
+        check_new_file(out, "--out", force=force)
     known = _read_priors(prior or [])
     planned = Noise({}) if noise is None else Noise.load(noise)
     if column is not None:

@@ -32,14 +32,15 @@ def dimensions(
     from sfumato.cli.line_progress import line_progress
     from sfumato.compare import dimensions as run
     from sfumato.compare.dimensions_curse import dimensions_drawing, dimensions_page
-    from sfumato.compare.output_files import check_file, write_file
+    from sfumato.compare.output_files import write_file
+    from sfumato.core.regular_file import check_new_file
 
     ks = None if k is None else _parse_ks(k)
     drawing = out is not None and out.suffix.lower() == ".svg"
     if out is not None:
         if not drawing and out.suffix.lower() != ".html":
             raise OutputError(f"{out} is neither a page nor a drawing; name a file that ends in .html or .svg")
-        check_file(out, "--out", force=force)
+        check_new_file(out, "--out", force=force)
     with line_progress("adding", "columns", quiet=as_json) as watch:
         measured = run(policy, data, k=ks, algorithm=algorithm, order=order, watch=watch)
     if not measured.levels:

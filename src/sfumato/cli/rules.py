@@ -58,11 +58,12 @@ def mine(
 ) -> None:
     """Find frequent itemsets and association rules."""
     from sfumato.cli.printing import console_of, print_json
-    from sfumato.rules.basket_files import check_basket_target, write_json
+    from sfumato.core.regular_file import check_new_file
+    from sfumato.rules.basket_files import write_json
     from sfumato.rules.rule_hiding import mine as mine_baskets
 
     if out is not None:
-        check_basket_target(out, force=force)
+        check_new_file(out, "--out", force=force)
     found = mine_baskets(
         file,
         min_support=min_support,
@@ -101,10 +102,10 @@ def hide(
 ) -> None:
     """Remove items from baskets until no sensitive rule is found at the thresholds, and write what is left."""
     from sfumato.cli.printing import console_of, print_json
-    from sfumato.rules.basket_files import check_basket_target
+    from sfumato.core.regular_file import check_new_file
     from sfumato.rules.rule_hiding import hide as hide_rules
 
-    check_basket_target(out, force=force)
+    check_new_file(out, "--out", force=force)
     result = hide_rules(
         file,
         sensitive,

@@ -110,16 +110,6 @@ def _check_known(names: Sequence[str], noise: Noise) -> None:
         )
 
 
-def check_target(path: Path, *, force: bool) -> None:
-    """Refuse a file that is there already, unless `force` replaces it, and a place where there can be none."""
-    if path.is_dir():
-        raise OutputError(f"{path} is a folder; name a file for --out")
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists already; choose another name for --out, or replace it with --force")
-    if not path.parent.is_dir():
-        raise OutputError(f"there is no folder {path.parent}; make it, or choose another name for --out")
-
-
 def perturb_stream(
     source: str | Path, noise: Noise, target: str | Path, *, seed: int | None = None, separator: str | None = None
 ) -> int:

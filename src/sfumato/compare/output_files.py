@@ -10,16 +10,6 @@ from sfumato.errors import OutputError
 _PRIVATE, _SHARED = 0o600, 0o644
 
 
-def check_file(path: Path, option: str, *, force: bool) -> None:
-    """Refuse a file that exists, unless `force` replaces it, and a place where there can be none."""
-    if path.is_dir():
-        raise OutputError(f"{path} is a folder; name a file for {option}")
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists already; choose another name for {option}, or replace it with --force")
-    if not path.parent.is_dir():
-        raise OutputError(f"there is no folder {path.parent}; make it, or choose another name for {option}")
-
-
 def write_file(path: Path, text: str, *, private: bool = False) -> None:
     """Write one file; a private one is readable by its owner alone."""
     with _errors_as_sentences(path):

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.compare.comparison import RunOutcome
-from sfumato.compare.output_files import check_file, write_file
+from sfumato.compare.output_files import write_file
 from sfumato.compare.settings import KeyPath, change_document, find_settings, plan_runs
+from sfumato.core.regular_file import check_new_file
 from sfumato.errors import InputError, OutputError
 from sfumato.policy import Policy, load
 from sfumato.policy.policy import plain_tables, read_policy_file
@@ -58,7 +59,7 @@ def check_policy_target(target: Path, policy: Path, *, force: bool) -> None:
     """Refuse to replace a file unless `force` says so, and the policy that is compared in any case."""
     if target.exists() and policy.exists() and target.samefile(policy):
         raise OutputError(f"{target} is the policy that is compared; choose another name for --write")
-    check_file(target, "--write", force=force)
+    check_new_file(target, "--write", force=force)
 
 
 # Edits in place.

@@ -1,4 +1,4 @@
-"""Regular files: the one way in which a file that somebody names is opened.
+"""Regular files: the one way in which a file that somebody names is opened, and the check before one is written.
 
 A path may lead to anything: to nothing, a folder, a pipe nobody writes into, a device that never ends, a file of a
 terabyte. Opening a pipe waits for a writer, and reading a device fills the memory. So a path is opened without waiting,
@@ -11,7 +11,7 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
-from sfumato.errors import UnreadableFile
+from sfumato.errors import OutputError, UnreadableFile
 
 LARGEST_MANIFEST = 1 << 27
 """Bytes of a manifest or an audit: a million labels take less."""
@@ -87,3 +87,24 @@ def _check_kind(status: os.stat_result, name: str) -> None:
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
         reason = f"is {kind} and not a regular file"
         raise UnreadableFile(name, "special", reason, "save what it gives in a file, and name that")
+
+
+def check_new_file(path: Path, option: str, *, force: bool) -> None:
+    """Refuse to write a file that is there already, unless `force` replaces it, and where there can be none.
+
+    A file is written beside its place and then renamed. So a device or a pipe would be replaced by it, and for a
+    superuser that is everybody's ``/dev/null``: nothing but a regular file is ever replaced.
+
+    >>> check_new_file(Path("/dev/null"), "--out", force=True)
+    Traceback (most recent call last):
+    sfumato.errors.OutputError: /dev/null is no plain file, and nothing is put in its place; choose another name
+    for --out
+    """
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder; name a file for {option}")
+    if path.exists() and not path.is_file():
+        raise OutputError(f"{path} is no plain file, and nothing is put in its place; choose another name for {option}")
+    if path.exists() and not force:
+        raise OutputError(f"{path} exists already; choose another name for {option}, or replace it with --force")
+    if not path.parent.is_dir():
+        raise OutputError(f"there is no folder {path.parent}; make it, or choose another name for {option}")

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sfumato.core.arrow import arrow_text, arrow_texts
+from sfumato.core.regular_file import check_new_file
 from sfumato.errors import OutputError
 from sfumato.publish.csv_writer import csv_cells
 
@@ -46,10 +47,7 @@ def check_rows_target(path: Path, *, force: bool, option: str) -> None:
         )
     if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):  # a link, a pipe, or /dev/null
         raise OutputError(f"{path} is no plain file, and nothing is put in its place; choose another name for {option}")
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists already; choose another name for {option}, or replace it with --force")
-    if not path.parent.is_dir():
-        raise OutputError(f"there is no folder {path.parent}; make it, or choose another name for {option}")
+    check_new_file(path, option, force=force)
 
 
 def is_parquet(path: Path) -> bool:

@@ -317,16 +317,6 @@ def _write_text(path: Path, text: str) -> None:
         file.write(text)
 
 
-def check_basket_target(path: Path, *, force: bool) -> None:
-    """Refuse a file that is there already, unless `force` replaces it, and a place where there can be none."""
-    if path.is_dir():
-        raise OutputError(f"{path} is a folder; name a file for --out")
-    if path.exists() and not force:
-        raise OutputError(f"{path} exists already; choose another name for --out, or replace it with --force")
-    if not path.parent.is_dir():
-        raise OutputError(f"there is no folder {path.parent}; make it, or choose another name for --out")
-
-
 @contextmanager
 def appearing(path: Path) -> Iterator[Path]:
     """Give a hidden place beside a file, which gets its name when the block ends well, and vanishes if it does not."""

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.regular_file import check_new_file
 from sfumato.errors import Infeasible, InputError, NotVerified, quote
 from sfumato.policy import Policy, load
 from sfumato.reading.outside_table import original_read_options
@@ -22,7 +23,6 @@ from sfumato.rules.basket_files import (
     appearing,
     basket_writer,
     changed_table,
-    check_basket_target,
     read_baskets,
 )
 from sfumato.rules.baskets import Baskets
@@ -117,7 +117,7 @@ class HidingResult:
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the baskets; the rules are counted in the file before it appears, by other code than hid them."""
         target = Path(path)
-        check_basket_target(target, force=force)
+        check_new_file(target, "--out", force=force)
         write = basket_writer(self.source, target)
         with appearing(target) as stage:
             write(stage, self.left.removed, self.left.dropped)
