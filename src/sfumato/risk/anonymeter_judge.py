@@ -31,7 +31,7 @@ def judge(folder: Path) -> dict[str, Any]:
 
 
 def _attacks(frames: list[Any], request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    from anonymeter.evaluators import (  # type: ignore[import-not-found] # noqa: PLC0415 - where it is installed
+    from anonymeter.evaluators import (  # noqa: PLC0415 - where it is installed
         InferenceEvaluator,
         LinkabilityEvaluator,
         SinglingOutEvaluator,
