@@ -119,4 +119,6 @@ def test_serve_answers_until_it_is_stopped(table: Path, tmp_path: Path, runs: Ru
             assert json.load(reply)["rows"] == [[19]]
         server.send_signal(signal.SIGTERM)
         assert server.wait(30) == 0
-        assert "stopped" in server.stdout.read()
+        said = server.stdout.read()
+        assert "; 1 user has a token; Ctrl-C stops" in said
+        assert "stopped" in said

@@ -146,47 +146,82 @@ def is_free(rows: int, answered: Answered) -> bool:
     return False
 
 
-def search_all_kinds(table: list[float]) -> tuple[int, int, int]:
+@cache
+def implied_sums(rows: int, summed: frozenset[tuple[int, ...]]) -> bytes:
+    """Say which sums follow from those of some sets."""
+    return implied_sets([np.isin(np.arange(rows), members) for members in summed], every_set(rows)).tobytes()
+
+
+def knowledge(rows: int, answered: Answered) -> tuple[Any, ...]:
+    """Say what answers tell together, in one way however they came: sums that follow, bounds, and extreme sets.
+
+    Of extreme sets of a level only those count that contain no other: one of their rows has the extreme.
+    """
+    parts: list[Any] = [implied_sums(rows, frozenset(members for kind, members, _ in answered if kind == "sum"))]
+    for wanted, sign in (("max", 1), ("min", -1)):
+        extremes = [(set(members), sign * answer) for kind, members, answer in answered if kind == wanted]
+        bound = {row: min(level for one, level in extremes if row in one) for one, _ in extremes for row in one}
+        sets = {(level, frozenset(row for row in one if bound[row] == level)) for one, level in extremes}
+        least = {(level, one) for level, one in sets if not any(level == at and other < one for at, other in sets)}
+        parts += [tuple(sorted(bound.items())), frozenset(least)]
+    return tuple(parts)
+
+
+def search_all_kinds(table: list[float], *, count_needless: bool) -> tuple[int, int, int]:
     """Ask every sequence of sums, maxima and minima; gives states, queries decided, denials without need."""
     rows = len(table)
     values, sets = np.array(table), every_set(rows)
     asked = [(kind, tuple(np.flatnonzero(one).tolist())) for kind in ("sum", "max", "min") for one in sets]
     waiting: list[Answered] = [[]]
-    seen: set[frozenset[Any]] = {frozenset()}
-    reached = decided = needless = 0
+    alike = [order for order in permutations(range(rows)) if [table[row] for row in order] == table]
+    free = {knowledge(rows, []): True}
+    reached = set(free)
+    decided = needless = 0
     while waiting:
         answered = waiting.pop()
         audit = ColumnAudit(np.ones(rows, np.int64), SetRules())
         for kind, members, answer in answered:
             audit.record(SetQuery("x", kind, np.isin(np.arange(rows), members)), int(answer))
+        known = knowledge(rows, answered)
         for kind, members in asked:
-            query = SetQuery("x", kind, np.isin(np.arange(rows), members))
-            answer = compute(kind, values[list(members)])
-            after = [*answered, (kind, members, answer)]
-            state = frozenset(after)
-            if state in seen or len(state) == len(answered):
+            after = [*answered, (kind, members, compute(kind, values[list(members)]))]
+            state = knowledge(rows, after)
+            if state == known:
                 continue
-            seen.add(state)
             decided += 1
-            if audit.find_objection([query]) is not None:
-                needless += is_free(rows, after)
+            denied = audit.find_objection([SetQuery("x", kind, np.isin(np.arange(rows), members))]) is not None
+            if (denied and not count_needless) or state in reached:
+                continue
+            if state not in free:
+                free[state] = is_free(rows, after)
+            if denied:
+                needless += free[state]
                 continue
             # nothing is determined, nor confined from both sides: the promise of --interval for every width
-            assert is_free(rows, after), after
-            reached += 1
+            assert free[state], after
             waiting.append(after)
-    return reached, decided, needless
+            for order in alike:  # of states that differ by rows with equal values, one stands for all
+                reached.add(
+                    knowledge(rows, [(kind, tuple(sorted(order[row] for row in one)), a) for kind, one, a in after])
+                )
+    return len(reached), decided, needless
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table", [[5.0, 5.0, 2.0]])
-def test_no_sequence_of_all_kinds_determines_or_confines_a_value(table: list[float]) -> None:
-    """Three rows, every sequence of sums, maxima and minima to its end."""
-    states, decided, needless = search_all_kinds(table)
+def test_no_sequence_of_all_kinds_determines_or_confines_a_value() -> None:
+    """Three rows, every sequence of sums, maxima and minima to its end: 34 states."""
+    states, decided, needless = search_all_kinds([5.0, 5.0, 2.0], count_needless=True)
     assert states > 3
     # A denial is needless where this table's answer would have confined nobody. It must be so at times, since a
-    # decision does not look at the answer: six to twelve of 523 decisions, on tables with and without ties.
+    # decision does not look at the answer: 2 to 3 % of the decisions, on tables with and without ties.
     assert needless < 20 < decided, (states, decided, needless)
+
+
+@pytest.mark.slow
+def test_no_sequence_of_all_kinds_over_four_rows_determines_or_confines_a_value() -> None:
+    """The same for four rows, two of them equal: 562 states."""
+    states, decided, _ = search_all_kinds([5.0, 5.0, 2.0, 1.0], count_needless=False)
+    assert 100 < states < decided
 
 
 @pytest.mark.parametrize("seed", range(6))

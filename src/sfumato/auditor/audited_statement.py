@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlglot import exp, parse
+from sqlglot import Dialect, exp, parse
 from sqlglot.errors import SqlglotError
 
 from sfumato.auditor.audited_table import AuditedTable, CellColumn, exact_number
@@ -53,6 +53,13 @@ _TURNED: Mapping[type[exp.Expression], type[exp.Expression]] = {
 _PARTS = {"expressions", "from", "from_", "where", "group", "having", "order", "limit"}
 """Parts of a SELECT that are read; a statement that has another one is refused."""
 
+
+class _LargeNulls(Dialect):
+    """SQL in which NULL is sorted as if it were larger than all values, unless NULLS FIRST or NULLS LAST is said."""
+
+    NULL_ORDERING = "nulls_are_large"
+
+
 Truth = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Where a condition is true, and where it is false; where it is neither, it is unknown: bool[cells] each."""
 
@@ -78,7 +85,8 @@ class AuditedStatement:
 
     `cells` is bool[cells], where its condition holds. `counted` are values of a protected column: then it is of the
     rows that have one of them, and counts these alone. `kept` says which groups are shown, by their number of rows.
-    `order` has the places of group columns and whether they go down; `limit` the number of lines, or None.
+    `order` has the places of group columns, whether they go down and whether NULL comes first; `limit` the number of
+    lines, or None.
     """
 
     figures: tuple[Figure, ...]
@@ -86,7 +94,7 @@ class AuditedStatement:
     groups: tuple[str, ...] = ()
     counted: tuple[str, frozenset[str]] | None = None
     kept: tuple[Callable[[int], bool], ...] = ()
-    order: tuple[tuple[int, bool], ...] = ()
+    order: tuple[tuple[int, bool, bool], ...] = ()
     limit: int | None = None
 
 
@@ -106,11 +114,13 @@ def read_statement(sql: str, table: AuditedTable, name: str) -> AuditedStatement
     """
     if len(sql) > LONGEST_STATEMENT:
         raise StatementRefused(f"a statement has at most {LONGEST_STATEMENT:,} characters")
+    way_out = "ask as in: select sum(x) where a = 'b'"
     try:
-        statements = [one for one in parse(sql) if one is not None]
+        parsed = parse(sql, read=_LargeNulls)
     except (SqlglotError, RecursionError, ValueError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else "it cannot be read as SQL"
-        raise StatementRefused(f"{reason}; ask as in: select sum(x) where a = 'b'") from None
+        raise StatementRefused(f"{reason}; {way_out}") from None
+    statements = [one for one in parsed if one is not None and not isinstance(one, exp.Semicolon)]
     if len(statements) != 1:
         raise StatementRefused("one statement is answered at a time; ask with one SELECT")
     statement = statements[0]
@@ -118,7 +128,10 @@ def read_statement(sql: str, table: AuditedTable, name: str) -> AuditedStatement
         what = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT", exp.Subquery: "a subquery"}
         found = next((word for kind, word in what.items() if isinstance(statement, kind)), "it")
         raise StatementRefused(f"{found} is not answered; ask with one SELECT")
-    return _StatementReader(table, name).read(statement)
+    try:
+        return _StatementReader(table, name).read(statement)
+    except RecursionError:
+        raise StatementRefused(f"it is nested too deeply; {way_out}") from None
 
 
 @dataclass
@@ -128,6 +141,8 @@ class _StatementReader:
     table: AuditedTable
     name: str
     counted: list[tuple[str, frozenset[str]]] = field(default_factory=list)
+    called: set[str] = field(default_factory=set)
+    """What a column's name may have in front: the names of the table, in small letters."""
 
     def read(self, select: exp.Select) -> AuditedStatement:
         self._refuse_other_parts(select)
@@ -157,17 +172,19 @@ class _StatementReader:
                 raise StatementRefused(f"{word.rstrip('_')} is not answered; leave it out")
 
     def _check_table(self, source: exp.Expression | None) -> None:
+        self.called = {self.name.lower(), "data"}
         if source is None:
             return
         table = source.this
         if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
             raise StatementRefused("subqueries and functions are no tables here; ask of the one table, or without FROM")
         others = [part for part, content in table.args.items() if content and part not in {"this", "alias"}]
-        if others or table.name.lower() not in {self.name.lower(), "data"}:
+        if others or table.name.lower() not in self.called:
             raise StatementRefused(f"the only table is {quote(self.name)}; FROM can be left out")
         alias = table.args.get("alias")
         if alias is not None and alias.args.get("columns"):
             raise StatementRefused("columns have the names they have; leave the list of names out")
+        self.called.add(table.alias.lower())
 
     # Which figures are asked for.
 
@@ -198,13 +215,12 @@ class _StatementReader:
         if kind is None:
             what = "MEDIAN" if isinstance(inner, exp.Median) else "functions, arithmetic, * and constants"
             raise StatementRefused(f"{what} cannot be asked for; ask for count, sum, avg, max or min of a column")
-        text = f"{kind}({'*' if isinstance(inner.this, exp.Star) else inner.this.sql() if inner.this else ''})"
         if any(content for part, content in inner.args.items() if part not in {"this", "big_int"}):
             raise StatementRefused(f"{kind.upper()} is of one column; name that")
         if isinstance(inner.this, exp.Star):
             if kind != "count":
                 raise StatementRefused(f"{kind.upper()} is of a column; name one")
-            return Figure(label or text, "count")
+            return Figure(label or "count(*)", "count")
         column = self._find_column(inner.this)
         if column is None:
             raise StatementRefused(
@@ -224,7 +240,7 @@ class _StatementReader:
 
     def _order(
         self, order: exp.Expression | None, figures: Sequence[Figure], groups: Sequence[str]
-    ) -> tuple[tuple[int, bool], ...]:
+    ) -> tuple[tuple[int, bool, bool], ...]:
         if order is None:
             return ()
         found = []
@@ -237,16 +253,19 @@ class _StatementReader:
                 raise StatementRefused(
                     "ORDER BY is of the columns of GROUP BY alone: any other order would tell values"
                 )
-            found.append((groups.index(str(column)), bool(one.args.get("desc"))))
+            if one.args.get("with_fill"):
+                raise StatementRefused("WITH FILL is not answered; leave it out")
+            down, nulls_first = bool(one.args.get("desc")), bool(one.args.get("nulls_first"))
+            found.append((groups.index(str(column)), down, nulls_first))
         return tuple(found)
 
     def _limit(self, limit: exp.Expression | None) -> int | None:
         if limit is None:
             return None
-        number = limit.args.get("expression")
-        if not isinstance(number, exp.Literal) or number.is_string or not number.this.isdigit():
-            raise StatementRefused("LIMIT is a whole number")
-        return int(number.this)
+        number, more = limit.args.get("expression"), limit.args.get("limit_options") or limit.args.get("expressions")
+        if more or not isinstance(number, exp.Literal) or number.is_string or not number.this.isdigit():
+            raise StatementRefused("LIMIT is a whole number, and nothing else")
+        return int(number.this) if len(number.this) < 10 else None  # there are never as many lines
 
     def _having(self, node: exp.Expression) -> list[Callable[[int], bool]]:
         """Read conditions on the number of rows, which is known; any other would tell something of its column."""
@@ -404,6 +423,8 @@ class _StatementReader:
         """Find the column of a name: as it is written, else without regard to case where it is not quoted."""
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             return None
+        if node.args.get("db") or (node.table and node.table.lower() not in self.called):
+            raise StatementRefused(f"{quote(node.table)} is not the table; leave it out before {quote(node.name)}")
         names = [*(one.name for one in self.table.columns), *self.table.protected]
         if node.name in names:
             return node.name

@@ -302,8 +302,10 @@ class QueryLedger:
         for cell in np.flatnonzero(statement.cells).tolist():
             members.setdefault(tuple(int(one.codes[cell]) for one in columns), []).append(cell)
         order = sorted(members, key=lambda codes: [rank[code] for rank, code in zip(ranks, codes, strict=True)])
-        for place, descending in reversed(statement.order):
-            order.sort(key=lambda codes, place=place: ranks[place][codes[place]], reverse=descending)  # type: ignore[misc]
+        for place, descending, nulls_first in reversed(statement.order):
+            rank = ranks[place]
+            order.sort(key=lambda codes, place=place, rank=rank: rank[codes[place]], reverse=descending)  # type: ignore[misc]
+            order.sort(key=lambda codes, place=place, rank=rank: rank[codes[place]][0], reverse=nulls_first)  # type: ignore[misc]
         groups = []
         for codes in order:
             cells = np.zeros(self.table.cells, np.bool_)

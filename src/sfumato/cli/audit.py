@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sfumato.auditor.query_ledger import AuditAnswer, QueryLedger
 
 app = typer.Typer(
-    help="Answer queries about protected columns, unless the answers together would give a person away.",
+    help="Answer queries, and publish cross-tables, that give nobody away.",
     rich_markup_mode=None,
 )
 

@@ -19,6 +19,7 @@ def serve(
     """Answer queries over HTTP, for users with tokens, and on a page."""
     from sfumato.auditor.gateway_tokens import GatewayTokens
     from sfumato.cli.printing import console_of, warn
+    from sfumato.page.wording import plural
 
     users = GatewayTokens.load(tokens)
     try:
@@ -31,7 +32,8 @@ def serve(
 
     def tell(address: str) -> None:
         console.print(f"answering  {address}", soft_wrap=True)
-        console.print(f"recording  {ledger}; {len(users.users)} users have tokens; Ctrl-C stops", soft_wrap=True)
+        known = f"{plural(len(users.users), 'user has a token', 'users have tokens')}; Ctrl-C stops"
+        console.print(f"recording  {ledger}; {known}", soft_wrap=True)
         if tokens.stat().st_mode & 0o077:
             warn(f"{tokens} can be read by others on this machine; take that away with chmod 600")
         if host not in _LOOPBACK:

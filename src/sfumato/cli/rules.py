@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 app = typer.Typer(
-    help="Mine rules from baskets, and hide sensitive ones before the baskets are shared.",
+    help="Mine rules from baskets, and hide those that nobody is to find.",
     rich_markup_mode=None,
 )
 
