@@ -75,6 +75,9 @@ def test_the_folder(release: Path) -> None:
     }
     assert all(path.stat().st_mode & 0o077 == 0 for path in (release / "private").iterdir())
     page = (release / "public" / "summary.html").read_text()
+    assert "without these nobody can check it" in page
+    assert "centres are counted" in page
+    assert "sfumato verify does it again" not in page
     assert "Blurred people" in page
     assert "expected-anonymity" in page
     assert "k-anonymity</h3>" not in page
