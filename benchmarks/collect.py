@@ -55,7 +55,7 @@ def _answers() -> Iterator[dict[str, Any]]:
     if find_spec("multi_freq_ldpy") is None:
         print("multi-freq-ldpy is not installed: its lines are left out")
         return
-    from multi_freq_ldpy.pure_frequency_oracles import GRR  # type: ignore[import-not-found] # noqa: PLC0415 - where it is
+    from multi_freq_ldpy.pure_frequency_oracles import GRR  # noqa: PLC0415 - where it is
 
     draw, epsilon = np.random.default_rng(2), 1.0
     shares = draw.dirichlet(np.ones(_CATEGORIES))

@@ -35,7 +35,7 @@ _NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "h
 _CLASS = "salary-class"
 _OURS = "sfumato, k = 10"
 _SDV = "SDV Gaussian copula"
-_SWEEP = ((10, 0.2), (50, 0.0), (100, 0.0))
+_SWEEP = ((10, 0.2), (20, 0.0), (50, 0.0), (50, 0.2), (100, 0.0))
 """The k and the noise that are tried, to see what brings the risk down."""
 _WORTH_HEAD = (
     *("program", "s", "CPU s", "correlations", "worst KS", "pairs KS"),
@@ -48,7 +48,7 @@ def main() -> None:
     """Make rows by every program, measure them, print, and keep where it is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", help="the Python that has sdv, DataSynthesizer and anonymeter")
-    parser.add_argument("--attacks", type=int, default=1000, help="guesses of each kind")
+    parser.add_argument("--attacks", type=int, default=1000, help="guesses at who can be singled out")
     parser.add_argument("--rows", type=int, help="only so many rows of each part")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()

@@ -19,8 +19,8 @@ import pandas as pd
 
 def gaussian_copula(rows: Any, _: Path) -> Any:
     """Draw rows by SDV's Gaussian copula, all columns numeric, all settings as they come."""
-    from sdv.metadata import Metadata  # type: ignore[import-not-found] # noqa: PLC0415 - where it is installed
-    from sdv.single_table import (  # type: ignore[import-not-found] # noqa: PLC0415 - same
+    from sdv.metadata import Metadata  # noqa: PLC0415 - where it is installed
+    from sdv.single_table import (  # noqa: PLC0415 - same
         GaussianCopulaSynthesizer,
     )
 
@@ -37,10 +37,10 @@ def gaussian_copula(rows: Any, _: Path) -> Any:
 
 def data_synthesizer(rows: Any, folder: Path) -> Any:
     """Draw rows by DataSynthesizer's Bayesian network of degree 2, without differential privacy."""
-    from DataSynthesizer.DataDescriber import (  # type: ignore[import-not-found] # noqa: PLC0415 - where it is installed
+    from DataSynthesizer.DataDescriber import (  # noqa: PLC0415 - where it is installed
         DataDescriber,
     )
-    from DataSynthesizer.DataGenerator import DataGenerator  # type: ignore[import-not-found] # noqa: PLC0415 - same
+    from DataSynthesizer.DataGenerator import DataGenerator  # noqa: PLC0415 - same
 
     table, description, drawn = (str(folder / name) for name in ("ds-in.csv", "ds.json", "ds-out.csv"))
     rows.to_csv(table, index=False)

@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.errors import PolicyError
-from sfumato.models import LINKAGE, MODELS, SCHEMA, AlphaDeassociation, KAnonymity, Model, TCloseness, build
+from sfumato.models import DENSITY, LINKAGE, MODELS, SCHEMA, AlphaDeassociation, KAnonymity, Model, TCloseness, build
 
 COLUMN = {"column": "illness"}
 ENTRIES: list[dict[str, Any]] = [
@@ -96,7 +96,7 @@ def test_the_schema_is_a_schema_of_every_model() -> None:
     """It is valid, and describes each model and each key."""
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     entries: Any = SCHEMA["oneOf"]
-    assert [entry["title"] for entry in entries] == [*MODELS, *LINKAGE]
+    assert [entry["title"] for entry in entries] == [*MODELS, *LINKAGE, *DENSITY]
     keys = [each for entry in entries for name, each in entry["properties"].items() if name != "model"]
     assert all(each["description"] for each in keys)
     assert all("Guards against" in entry["description"] for entry in entries)

@@ -118,14 +118,14 @@ def test_keys_of_condensation(validate: Callable[[object], None]) -> None:
     for table, key, value in [("algorithm", "multiple", 0), ("algorithm", "noise", -1)]:
         with pytest.raises(jsonschema.ValidationError):
             validate(drawn | {table: {**drawn[table], key: value}})
-    for key, value in [("kind", "text"), ("bounds", [0]), ("atoms", ["a"])]:
+    for wrong in ({"kind": "text"}, {"bounds": [0]}, {"atoms": ["a"]}):
         with pytest.raises(jsonschema.ValidationError):
-            validate(drawn | {"columns": {"age": {"role": "quasi", key: value}}})
+            validate(drawn | {"columns": {"age": {"role": "quasi", **wrong}}})
 
 
 def test_every_key_of_the_policy_is_in_it() -> None:
     """Whatever `load` reads, an editor completes."""
-    tables = schema()["properties"]
+    tables: Any = schema()["properties"]
     assert set(tables["columns"]["additionalProperties"]["properties"]) == set(COLUMN_KEYS)
     assert set(tables["algorithm"]["properties"]) == set(ALGORITHM_KEYS)
     assert set(tables["publish"]["properties"]) == set(PUBLISH_KEYS)

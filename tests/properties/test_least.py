@@ -45,7 +45,9 @@ def limited(random: Random, algorithm: str, model: str | None = None) -> TableCa
     case = random_case(random, model, algorithm)
     columns = dict(case.document["columns"])
     for name in case.trees:
-        columns[name] = columns[name] | {"least": random.randint(0, case.height(name))}
+        # an aggregate may be more exact than a level, and is refused beside one
+        rest = {key: value for key, value in columns[name].items() if key != "aggregate"}
+        columns[name] = rest | {"least": random.randint(0, case.height(name))}
     return replace(case, document=case.document | {"columns": columns})
 
 

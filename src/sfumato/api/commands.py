@@ -145,7 +145,7 @@ def _drawn_risk(release: "Path | DrawnRelease", original: Any, asked: "AttackOpt
             "that table with --original"
         )
     with given_drawn_files(release) as place:
-        folder = open_complete_release(place, policy_for(None, release), table)
+        folder = open_complete_release(place, policy_for(None, release), table, drawn=True)
         return measure_drawn_risk(folder.public, folder.manifest, table, policy=folder.policy, asked=asked)
 
 
@@ -224,7 +224,7 @@ def utility(  # noqa: PLR0913 - as many settings as the question has
         from sfumato.utility.drawn_comparison import compare_drawn_rows  # noqa: PLC0415 - heavy
 
         with given_drawn_files(drawn) as place:
-            folder = open_complete_release(place, policy_for(policy, release), table)
+            folder = open_complete_release(place, policy_for(policy, release), table, drawn=True)
             found = compare_drawn_rows(folder.public, folder.manifest, table, policy=folder.policy)
         return cast("ReleaseUtility", found)
     with given_data(release) as place:

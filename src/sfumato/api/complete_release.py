@@ -29,11 +29,16 @@ class CompleteRelease:
 
 
 def open_complete_release(
-    release: Path, policy: str | os.PathLike[str] | Mapping[str, Any] | Policy | None, original: Any
+    release: Path,
+    policy: str | os.PathLike[str] | Mapping[str, Any] | Policy | None,
+    original: Any,
+    *,
+    drawn: bool = False,
 ) -> CompleteRelease:
     """Open a release; its policy is the given one, or the one in the audit, settled for the original table.
 
-    A `Policy` that is given is that of the release itself, and no audit is needed.
+    A `Policy` that is given is that of the release itself, and no audit is needed. Only who says `drawn` can do with
+    rows that have neither labels nor classes.
     """
     if not isinstance(release, Path):
         raise InputError(f"give a release, or the folder of one, not a {type(release).__name__}")
@@ -47,7 +52,7 @@ def open_complete_release(
             table_path(public, name)  # a name that leads elsewhere is refused before anything is read
     except NotVerified as error:
         raise InputError(str(error)) from None  # nothing was to be verified: the folder is bad input
-    if manifest["form"] in DRAWN_FORMS:
+    if manifest["form"] in DRAWN_FORMS and not drawn:
         raise InputError(
             f"a release of the form {manifest['form']} has no labels or classes to compare; what it hides and what it "
             "is worth is in its private report and its audit.json"

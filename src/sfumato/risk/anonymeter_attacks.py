@@ -36,6 +36,8 @@ INSTALL = "python -m venv judge && judge/bin/pip install anonymeter"
 JUDGE_VARIABLE = "SFUMATO_ANONYMETER"
 """The environment variable that names the Python that has anonymeter."""
 _COLUMNS, _NEIGHBOURS, _ATTEMPTS, _SEED, _MOST_SECRETS = 4, 10, 100_000, 1, 8
+_PEOPLE = 20_000
+"""So many people are linked and inferred about, or all: of a thousand, chance is as large as most risks."""
 _SECONDS = 3600.0
 
 
@@ -107,7 +109,7 @@ class AttackedRows:
 
 
 def run_anonymeter(rows: AttackedRows, python: str | Path | None = None, attacks: int = 500) -> list[JudgedAttack]:
-    """Let anonymeter make so many guesses of each kind.
+    """Let anonymeter make so many guesses at who can be singled out, and link and infer about everybody.
 
     `python` is the Python that it is installed for; without one, what `SFUMATO_ANONYMETER` names, or else our own.
 
@@ -120,6 +122,7 @@ def run_anonymeter(rows: AttackedRows, python: str | Path | None = None, attacks
         "seed": _SEED,
         "attacks": attacks,
         "attempts": _ATTEMPTS,
+        "people": _PEOPLE,
         "columns": _COLUMNS,
         "neighbours": _NEIGHBOURS,
         "known": list(number.values()),

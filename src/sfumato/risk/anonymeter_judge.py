@@ -31,14 +31,15 @@ def judge(folder: Path) -> dict[str, Any]:
 
 
 def _attacks(frames: list[Any], request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    from anonymeter.evaluators import (  # type: ignore[import-not-found] # noqa: PLC0415 - where it is installed
+    from anonymeter.evaluators import (  # noqa: PLC0415 - where it is installed
         InferenceEvaluator,
         LinkabilityEvaluator,
         SinglingOutEvaluator,
     )
 
     own, drawn, hold_out = frames
-    count = min(request["attacks"], len(own), len(hold_out))
+    people = min(len(own), len(hold_out))
+    count, everybody = min(request["attacks"], people), min(request["people"], people)
     names, both = list(own.columns), {"ori": own, "syn": drawn, "control": hold_out}
     single = {**both, "n_attacks": count, "seed": request["seed"], "max_attempts": request["attempts"]}
     width = min(request["columns"], len(names))
@@ -51,13 +52,13 @@ def _attacks(frames: list[Any], request: dict[str, Any]) -> Iterator[dict[str, A
     if len(request["known"]) > 1:
         known = request["known"]
         parts = (known[::2], known[1::2])
-        link = {**both, "aux_cols": parts, "n_attacks": count, "n_neighbors": request["neighbours"]}
+        link = {**both, "aux_cols": parts, "n_attacks": everybody, "n_neighbors": request["neighbours"]}
         yield _outcome("linkability", known, lambda: LinkabilityEvaluator(**link).evaluate(n_jobs=1))
     for secret in request["secrets"]:
         others = [name for name in names if name != secret]
         if not others:
             continue
-        infer = {**both, "aux_cols": others, "secret": secret, "n_attacks": count}
+        infer = {**both, "aux_cols": others, "secret": secret, "n_attacks": everybody}
         infer["regression"] = bool(own[secret].dtype.kind in "if")
 
         def run(settings: dict[str, Any] = infer) -> Any:
