@@ -132,9 +132,9 @@ def measure_held(name: str, frame: Any, density: str, queries: int, k: int = 5) 
             }
 
 
-def _held(queries: int, small: bool) -> Iterator[dict[str, Any]]:
+def _held(queries: int, rows: int, small: bool) -> Iterator[dict[str, Any]]:
     tables: dict[str, Callable[[], Any]] = {
-        "adult, a sample": lambda: _adult(5_000),
+        "adult, a sample": lambda: _adult(rows),
         "fair": _fair,
         "diabetes": _diabetes,
         "breast cancer": _cancer,
@@ -155,14 +155,18 @@ def main(arguments: list[str] | None = None) -> dict[str, list[dict[str, Any]]]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--small", action="store_true", help="a run of a few seconds, to see that it runs")
+    parser.add_argument("--rows", type=int, help="rows of Adult to be timed and asked about; all, and 5,000")
+    parser.add_argument("--queries", type=int, default=QUERIES)
     asked = parser.parse_args(arguments)
     small = bool(asked.small)
     speed = []
     if adult_folder() is not None:
         speed = [
-            _speed(rows, density) for rows in ((500,) if small else (None,)) for density in ("gaussian", "uniform")
+            _speed(rows, density)
+            for rows in ((500,) if small else (asked.rows,))
+            for density in ("gaussian", "uniform")
         ]
-    held = list(_held(12 if small else QUERIES, small))
+    held = list(_held(12 if small else asked.queries, asked.rows or 5_000, small))
     run = describe_run([*speed, *held], full=not small)
     fast = [
         (
