@@ -249,7 +249,7 @@ class _Neighbours:
     def first_steps(self, rows: IntArray, k: float) -> IntArray:
         """Choose the step at which each record is looked at first, by how far the kth neighbour is: int[rows]."""
         nearest = min(math.ceil(k) + 1, len(self.places))
-        kth = self.tree.query(self.places[rows], k=[nearest], p=self.density.norm)[0][:, 0]
+        kth = np.asarray(self.tree.query(self.places[rows], k=[nearest], p=self.density.norm)[0])[:, 0]
         steps = np.floor(STEPS * np.log10(np.maximum(kth * self.density.start, _TINY)) / _GROWTH) * _GROWTH
         return steps.clip(_LOWEST, _HIGHEST).astype(np.int64)
 
