@@ -1,6 +1,8 @@
 """``sfumato condense``: what people see, what programs read, and how it refuses."""
 
+import fcntl
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+
+from sfumato.cli import main
+from sfumato.condense import stream_drawing
+from sfumato.publish import drawn_rows_file
+from sfumato.verifier import emitted_rows
 
 Runs = Callable[..., Any]
 
@@ -85,6 +92,24 @@ def test_too_few_rows_are_held_and_forgotten(rows: Path, tmp_path: Path, runs: R
         (["ROWS", "--k", "5", "--state", "STATE", "--emit", "OUT"], "--emit draws from a state without a stream"),
         (["--state", "STATE", "--out", "OUT"], "--out is for the end of a stream"),
         (["--state", "STATE", "--resume"], "--resume is about a stream, and there is none"),
+        (["--state", "STATE", "--k", "5"], "--k is about a stream, and there is none"),
+        (["--state", "STATE", "--policy", "p.toml", "--emit", "OUT"], "--policy is about a stream"),
+        (["--state", "STATE", "--batch", "5"], "--batch is about a stream"),
+        (
+            ["--state", "STATE", "--multiple", "2"],
+            "--multiple is about drawn rows, and none are drawn; say where with --e",
+        ),
+        (
+            ["ROWS", "--k", "5", "--state", "STATE", "--noise", "0"],
+            "--noise is about drawn rows, and none are drawn; say",
+        ),
+        (["ROWS", "--k", "5", "--state", "STATE", "--force"], "say where with --out"),
+        (["ROWS", "--k", "5", "--state", "STATE", "--clustering", "mdav"], "--clustering is about a table at rest"),
+        (["ROWS", "--k", "5", "--state", "STATE", "--at-rest", "--batch", "9"], "--batch is about rows as they come"),
+        (
+            ["ROWS", "--k", "5", "--state", "STATE", "--out", "out.csv.gz"],
+            "rows are drawn as CSV or Parquet, and not as .gz",
+        ),
         (["ROWS", "--k", "5", "--state", "STATE", "--resume", "--again"], "give one of them"),
         (["ROWS", "--k", "5", "--state", "STATE", "--at-rest", "--resume"], "--at-rest begins a new state"),
         (["-", "--k", "5", "--state", "STATE", "--at-rest"], "--at-rest takes all rows at once"),
@@ -104,6 +129,118 @@ def test_options_that_say_nothing(
     done = runs("condense", *(places.get(one, one) for one in arguments))
     assert (done.code, done.out, sentence in done.err, done.err.count("\n")) == (2, "", True, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Drawn rows are checked from the file, and it gets its name afterwards
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("target", ["out.csv", "out.parquet", "-"])
+def test_what_the_verifier_does_not_pass_is_not_written(
+    target: str, rows: Path, tmp_path: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that were drawn wrong: one sentence, exit code 1, nothing on the disk and nothing on standard output."""
+    monkeypatch.chdir(tmp_path)
+    assert runs("condense", rows, "--k", "10", "--state", "state").code == 0
+    draw = stream_drawing._settle
+    monkeypatch.setattr(stream_drawing, "_settle", lambda *given, **options: draw(*given, **options) + 2)
+    done = runs("condense", "--state", "state", "--emit", target)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert done.err == (
+        "error: the verifier does not pass the drawn rows, so nothing was written: column 'age' does not have the mean "
+        "that the groups give it; column '=pay' does not have the mean that the groups give it\n"
+    )
+    assert _files(tmp_path) == {"rows.csv", "state"}
+    assert _files(tmp_path / "state") == {"groups.state", "emitted.json"}
+
+
+def test_a_file_that_fails_replaces_none(
+    rows: Path, tmp_path: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --force and --out: the file that was there stays, and so do the rows of the stream in the state."""
+    monkeypatch.chdir(tmp_path)
+    Path("out.csv").write_text("mine\n")
+    with monkeypatch.context() as patched:
+        write = drawn_rows_file._csv_lines
+        patched.setattr(drawn_rows_file, "_csv_lines", lambda table: write(table.slice(1)))
+        done = runs("condense", rows, "--k", "10", "--state", "state", "--out", "out.csv", "--force")
+    assert (done.code, "has 299 rows where 300 were to be drawn" in done.err) == (1, True)
+    assert Path("out.csv").read_text() == "mine\n"
+    assert _files(tmp_path) == {"rows.csv", "state", "out.csv"}
+    assert json.loads(runs("condense", "--state", "state", "--json").out)["rows"] == 300
+
+
+def test_standard_output_gets_rows_that_were_checked(rows: Path, tmp_path: Path, runs: Runs) -> None:
+    """They wait in the state, and are gone from there afterwards."""
+    state = tmp_path / "state"
+    done = runs("condense", rows, "--k", "10", "--state", state, "--out", "-")
+    assert (done.code, done.err, done.out.count("\n"), done.out.splitlines()[0]) == (0, "", 301, "age,'=pay")
+    assert _files(state) == {"groups.state", "emitted.json"}
+
+
+class Killed(BaseException):
+    """What no cleaning up but that of the operating system follows."""
+
+
+@pytest.mark.parametrize("target", ["out.csv", "-"])
+def test_what_a_killed_process_left_is_cleared_by_the_next(
+    target: str, rows: Path, tmp_path: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its hidden file goes; that of a process that lives, one of another name, and what is nobody's stay."""
+    monkeypatch.chdir(tmp_path)
+    assert runs("condense", rows, "--k", "10", "--state", "state").code == 0
+    place, name = (Path("state"), "rows") if target == "-" else (Path(), "out.csv")
+    before = _files(place) | {"emitted.json"} if target == "-" else _files(place)
+
+    def die(*_: Any, **__: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(emitted_rows, "verify_emitted_rows", die)
+        patched.setattr(Path, "unlink", lambda *_, **__: None)
+        with pytest.raises(Killed):
+            main(["condense", "--state", "state", "--emit", target])
+    (left,) = _files(place) - before
+    assert left.startswith(f".{name}.sfumato-")
+    assert runs("condense", "--state", "state", "--json").code == 0  # whatever waits there, it is a state
+    lives, other = place / f".{name}.sfumato-{'0' * 16}", tmp_path / f".{name}.sfumato-notes"
+    lives.write_text("")
+    other.write_text("")
+    with lives.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert runs("condense", "--state", "state", "--emit", target).code == 0
+        assert not (place / left).exists()
+        assert lives.exists()
+    assert runs("condense", "--state", "state", "--emit", target, "--force").code == 0
+    assert not lives.exists()
+    assert other.exists()
+
+
+def test_force_replaces_plain_files_alone(rows: Path, tmp_path: Path, runs: Runs) -> None:
+    """A pipe, as a device would be, and a link stay what they are."""
+    assert runs("condense", rows, "--k", "10", "--state", tmp_path / "state").code == 0
+    pipe, link, dangling = tmp_path / "pipe.csv", tmp_path / "link.csv", tmp_path / "dangling.csv"
+    os.mkfifo(pipe)
+    link.symlink_to(rows)
+    dangling.symlink_to(tmp_path / "nowhere")
+    for target in (pipe, link, dangling):
+        done = runs("condense", "--state", tmp_path / "state", "--emit", target, "--force")
+        assert (done.code, "is no plain file" in done.err) == (2, True)
+    assert pipe.is_fifo()
+    assert (link.is_symlink(), rows.read_text()[:3], dangling.is_symlink()) == (True, "age", True)
+
+
+def test_no_rows_are_drawn_into_the_state(rows: Path, tmp_path: Path, runs: Runs) -> None:
+    """It holds nothing but itself: with rows in it, it would be refused ever after."""
+    state = tmp_path / "state"
+    assert runs("condense", rows, "--k", "10", "--state", state).code == 0
+    done = runs("condense", "--state", state, "--emit", state / "out.csv")
+    assert (done.code, done.err.startswith("error: a state holds nothing but itself")) == (2, True)
+    assert runs("condense", "--state", state).code == 0
 
 
 @pytest.mark.slow

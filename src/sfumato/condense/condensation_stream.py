@@ -391,19 +391,40 @@ def draw_from_state(
     seed: int | None = None,
 ) -> Any:
     """Draw rows from a state, an Arrow table; exact where this state, and no other of its stream, was told before."""
+    return draw_with_statement(folder, state, multiple, noise, text=text, seed=seed)[0]
+
+
+def draw_with_statement(
+    folder: StateFolder,
+    state: StreamState,
+    multiple: int | None = None,
+    noise: float | None = None,
+    *,
+    text: bool = False,
+    seed: int | None = None,
+) -> tuple[Any, dict[str, Any]]:
+    """Draw rows from a state, and say in plain values what they have to be like, for the verifier."""
+    many, much = _drawing_options(state, multiple, noise)
     with folder.telling(state.rows) as exact:
-        return _draw(state, multiple, noise, exact=exact, text=text, seed=seed)
+        statement = state.as_statement() | {"multiple": many, "noise": much, "exact": exact}
+        return _draw(state, many, much, exact=exact, text=text, seed=seed), statement
 
 
-def _draw(
-    state: StreamState, multiple: int | None, noise: float | None, *, exact: bool, text: bool, seed: int | None
-) -> Any:
+def _drawing_options(state: StreamState, multiple: int | None, noise: float | None) -> tuple[int, float]:
+    """Find how many rows are drawn for each, and with how much noise: as asked for, or as the policy says."""
     many = int(state.options.get("multiple", 1)) if multiple is None else multiple
     much = float(state.options.get("noise", 0.0)) if noise is None else noise
     if many < 1:
         raise InputError(f"there is at least 1 row for each; --multiple cannot be {many}")
     if not 0 <= much <= 1:
         raise InputError(f"--noise is from 0 to 1, in standard deviations, and cannot be {much:g}")
+    return many, much
+
+
+def _draw(
+    state: StreamState, multiple: int | None, noise: float | None, *, exact: bool, text: bool, seed: int | None
+) -> Any:
+    many, much = _drawing_options(state, multiple, noise)
     return draw_stream_rows(
         state.columns,
         state.groups,

@@ -76,6 +76,12 @@ class GroupStatistics:
         """Sums of products about the mean, packed: float[g, p]."""
         return self._scatters[: self.count]
 
+    @property
+    def variances(self) -> FloatArray:
+        """Variances of each group, the diagonal of its covariances: float[g, d]."""
+        found: FloatArray = self.scatters[:, self._line == self._column] / self.sizes[:, None]
+        return found
+
     def covariances(self, groups: IntArray) -> FloatArray:
         """Covariances of some groups (20.6): float[n, d, d]."""
         found = np.empty((len(groups), self.width, self.width))

@@ -136,6 +136,10 @@ def settle_numbers(
     """
     if not len(numbers):
         return numbers
+    if step:  # bounds may lie between two places of the grid
+        with np.errstate(over="ignore"):
+            low, high = float(np.ceil(low / step - 1e-9) * step), float(np.floor(high / step + 1e-9) * step)
+        means = np.clip(means, low, high)
     lengths = runs.lengths.astype(np.float64)
     off = means - runs.sum(numbers / runs.spread(lengths))
     settled: FloatArray = numbers + runs.spread(off)

@@ -11,6 +11,7 @@ how dates are written. They are those of all rows so far, and bring drawn number
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import cached_property
 from typing import Any
 
@@ -25,12 +26,17 @@ from sfumato.errors import DataError, PolicyError, quote
 from sfumato.hierarchy import Dates, File
 from sfumato.policy import Column, Policy, Role
 from sfumato.policy.toml_text import dotted_key
-from sfumato.table.number_scale import NumberScale, ReadNumbers, is_text, read_date_values, read_number_values
+from sfumato.table.number_scale import DAY, NumberScale, ReadNumbers, is_text, read_date_values, read_number_values
 
 CATEGORY_WEIGHT = math.sqrt(0.5)
 """What a coordinate of a category counts: two values add 1 to a squared distance, numbers 2 on average."""
 MOST_COORDINATES = 400
 """More coordinates than this would keep so many products for each group that no machine is quick with them."""
+_SECOND = 1_000_000.0
+_LARGEST_WHOLE = 2.0**63
+"""Whole numbers from here on are no integers of Arrow."""
+_TWO_DIGIT_YEARS = (-365 * float(DAY), 36_159 * float(DAY))
+"""1969-01-01 to 2068-12-31: what a year of two digits is read as."""
 _LARGEST = 1e120
 """A coordinate may be so many times larger than those of the first rows: its square has to be a number, too."""
 
@@ -89,22 +95,31 @@ class StreamColumn:
             seen=True,
         )
 
-    def scale(self, *, text: bool) -> NumberScale:
-        """How drawn numbers are written: as `text`, or as numbers and dates of Arrow."""
+    def scale(self, *, text: bool, largest: float = 0.0) -> NumberScale:
+        """How drawn numbers, of which `largest` is the largest, are written: as `text`, or as Arrow has them."""
         if self.kind == "date":
-            kind = pa.string() if text else pa.date32() if self.date_step >= 86_400_000_000 else pa.timestamp("us")
-            form = self.date_format or ("%Y-%m-%d" if self.date_step >= 86_400_000_000 else "%Y-%m-%dT%H:%M:%S")
+            kind = pa.string() if text else pa.date32() if self.date_step >= DAY else pa.timestamp("us")
+            shape = "%Y-%m-%d" if self.date_step >= DAY else "%Y-%m-%dT%H:%M:%S"
+            form = self.date_format or (shape if self.date_step >= _SECOND else f"{shape}.%f")
             return NumberScale(kind, date_step=self.date_step, date_format=form if text else None)
         if text:
             return NumberScale(pa.string(), self.decimals, self.padded, self.digits or 17)
-        return NumberScale(pa.int64() if self.decimals == 0 else pa.float64(), self.decimals)
+        whole = self.decimals == 0 and largest < _LARGEST_WHOLE
+        return NumberScale(pa.int64() if whole else pa.float64(), self.decimals)
 
     @property
     def limits(self) -> tuple[float, float]:
         """What nothing drawn may exceed: the declared bounds, or 0 where no number was negative."""
         low, high = self.scale(text=True).limits
+        if self.kind == "date" and "%y" in (self.date_format or ""):
+            low, high = _TWO_DIGIT_YEARS
         if self.bounds is not None:
-            return max(low, self.bounds[0]), min(high, self.bounds[1])
+            low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
+            if self.kind == "number" and self.decimals is None:  # they are written with so many digits
+                digits = self.digits or 17
+                low = float(Context(digits, ROUND_CEILING).create_decimal_from_float(low))
+                high = float(Context(digits, ROUND_FLOOR).create_decimal_from_float(high))
+            return low, high
         return (0.0 if self.kind == "number" and not self.negative else low), high
 
 

@@ -73,7 +73,8 @@ def draw_stream_rows(  # noqa: PLR0913 - as much as drawing takes
             settled = _settle(
                 column, numbers, runs, groups.means[:, place.start], int(exponents[place.start]), exact=exact
             )
-            written[column.name] = column.scale(text=text).write(settled[shuffle])
+            scale = column.scale(text=text, largest=float(np.abs(settled).max(initial=0.0)))
+            written[column.name] = scale.write(settled[shuffle])
         else:
             codes = _swap_some(drawn[number], noise, randomness) if noise else drawn[number]
             written[column.name] = take_labels(told[1], codes[shuffle])

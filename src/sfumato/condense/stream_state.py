@@ -38,6 +38,8 @@ from sfumato.errors import InputError, OutputError, UnreadableFile, shorten
 
 _MAGIC = b"sfumato-condensation/1\n"
 _FILE, _NEW, _EMITTED = "groups.state", ".groups.state.new", "emitted.json"
+_WAITING = "rows"
+"""Drawn rows wait in hidden files beside this name until they are checked and go to standard output."""
 _LARGEST = 1 << 36
 
 
@@ -70,6 +72,17 @@ class StreamState:
     def rows(self) -> int:
         """Number of rows that the groups stand for."""
         return int(self.groups.sizes.sum())
+
+    def as_statement(self) -> dict[str, Any]:
+        """What drawn rows can be held against, in plain values and as it is kept, by name."""
+        return {
+            "k": self.k,
+            "sizes": self.groups.sizes,
+            "means": self.groups.means,
+            "variances": self.groups.variances,
+            "exponents": self.exponents.tolist(),
+            "columns": self.columns.as_json()["columns"],
+        }
 
     def to_bytes(self) -> bytes:
         """The file of the state."""
@@ -137,6 +150,11 @@ class StateFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @property
+    def waiting_rows(self) -> Path:
+        """Where rows wait that go to standard output: nobody else reads there, and the next ones clear it."""
+        return self.path / _WAITING
 
     def read(self) -> StreamState | None:
         """Read the state as it is now; nothing where there is none. Needs no lock."""
@@ -225,7 +243,8 @@ class StateFolder:
     def _check_empty(self) -> None:
         """Refuse a folder that holds something else."""
         try:
-            others = [path.name for path in self.path.iterdir() if path.name not in {_FILE, _NEW, _EMITTED}]
+            names = [path.name for path in self.path.iterdir() if path.name not in {_FILE, _NEW, _EMITTED}]
+            others = [name for name in names if not name.startswith(f".{_WAITING}.sfumato-")]
         except FileNotFoundError:
             return
         except OSError as error:
