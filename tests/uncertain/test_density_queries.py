@@ -93,6 +93,21 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
         sf.query(folder, "select count(*) where age > 40")
 
 
+def test_a_lump_that_a_narrow_condition_misses(tmp_path: Path) -> None:
+    """Where most hold one value, a condition for that value has an error that holds it, and a sentence says so."""
+    frame = _people()
+    frame["gain"] = np.where(np.arange(300) % 5 > 0, 0, 100 + 7 * np.arange(300))
+    folder = _release(tmp_path, frame[["age", "pay", "gain"]])
+    for condition, true in (("gain between 0 and 0", 240), ("gain <= 0", 240), ("gain >= 0", 300)):
+        found = sf.query(folder, f"select count(*) as n where {condition}")
+        one = found[0].values["n"]
+        assert abs(float(one.estimate or 0) - true) <= 2 * float(one.standard_error or 0)
+        assert len(found.lumps) == 1
+        assert "'gain'" in found.lumps[0]
+        assert found.as_json()["lumps"] == list(found.lumps)
+    assert not sf.query(folder, "select count(*), avg(gain) where pay > 3000").lumps
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("density", ["gaussian", "uniform"])
 @pytest.mark.parametrize("table", ["smooth", "lumps"])
@@ -117,4 +132,4 @@ def test_two_standard_errors_hold_the_truth(tmp_path: Path, table: str, density:
                 for name, figure in (("n", len(true)), ("s", true[second].sum())):
                     one = found[0].values[name]
                     held.append(abs(float(one.estimate or 0) - figure) <= 2 * float(one.standard_error or 0))
-    assert np.mean(held) >= (0.85 if table == "smooth" else 0.6)
+    assert np.mean(held) >= (0.85 if table == "smooth" else 0.7)

@@ -106,3 +106,36 @@ def test_the_ladder_is_a_ladder() -> None:
     ratios = steps[1:] / steps[:-1]
     assert ratios.min() > 1.03
     assert ratios.max() < 1.07
+
+
+@BOTH
+def test_a_difference_too_small_to_square_is_a_difference(density: Density) -> None:
+    """Two records whose distance is 1e-170 are not equal, by neither implementation, and k of them are not told."""
+    points = np.concatenate([[0.0, 1e-170], np.linspace(1, 9, 40)])[:, None]
+    if density.name == "gaussian":
+        assert count_expected(points, np.full(42, 1e-9), density)[0] < 1.5
+        assert expected_fits(points, np.full(42, 1e-9), density.name, np.inf)[0] == pytest.approx(1.5)
+    found = smallest_spreads(points, 2, density)
+    assert found is not None
+    assert found.min() > 0
+    assert expected_fits(points, found, density.name, np.inf).min() >= 2
+
+
+@BOTH
+def test_a_tree_and_parts_leave_out_next_to_nothing(density: Density, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where records are many, and pairs come in parts, spreads are enough and at most a step above the smallest."""
+    rng = np.random.default_rng(8)
+    points = np.concatenate([rng.normal(size=(390, 3)), rng.normal(size=(9, 3)) * 30, np.zeros((12, 3))])
+    whole = smallest_spreads(points, 6, density)
+    monkeypatch.setattr("sfumato.uncertain.record_densities._PAIRS", 5000)
+    parts = smallest_spreads(points, 6, density)
+    assert whole is not None
+    assert parts is not None
+    assert parts.tolist() == whole.tolist()
+    assert (parts[-12:] == 0).all()
+    assert count_expected(points, parts, density).min() >= 6
+    below = parts * 10 ** (-2.1 / STEPS)
+    assert (count_expected(points, below, density)[:-12] < 6).all()
+    monkeypatch.setattr("sfumato.verifier.uncertain_rows._PAIRS_AT_ONCE", 3000)
+    assert expected_fits(points, parts, density.name, 6.0).min() >= 6
+    assert (expected_fits(points, parts, density.name, np.inf) >= count_expected(points, parts, density) - 1e-6).all()

@@ -62,7 +62,7 @@ def _print_answers(answers: "Answers", *, explain: bool) -> None:
     console.print(_MEANINGS[answers.estimate], soft_wrap=True)
     if any((one.standard_error or 0) > abs(one.estimate or 0) for answer in answers for one in answer.values.values()):
         console.print("an error above its figure: the labels are too coarse to tell", soft_wrap=True)
-    for sentence in (*answers.masked, *answers.aggregated):
+    for sentence in (*answers.masked, *answers.aggregated, *answers.lumps):
         console.print(sentence, soft_wrap=True)
     if answers.weighted_by is not None:
         by = f"rows count by their sampling weights in {quote(answers.weighted_by)}; the error of sampling is not in ±"

@@ -39,6 +39,8 @@ _PLANS = {
 
 _MOST_COMBINATIONS = 2e9
 """Combinations that a query may look at; more would take minutes."""
+_LUMPY = 0.05
+"""From such a chance that two records share a value, a narrow condition may miss many of them."""
 
 _NOISE = 1e-15
 """A variance of less than this share of a figure's square is what additions leave of 0."""
@@ -95,7 +97,8 @@ class Answers(Shown):
     `columns` are those that were grouped by; without them there is one answer. `sql` is what DuckDB was asked.
     `weighted_by` is the column of sampling weights that rows count by, where the release has one. `masked` says of each
     masked column that the query is about what the answers have of that, a sentence each; `aggregated` does of each
-    column that is published by means, medians or modes of classes.
+    column that is published by means, medians or modes of classes, and `lumps` of each column of densities that
+    conditions are about, and of which many records share a value.
 
     >>> counted = Answer({}, {"count(*)": Estimate(4.0, 0.5, 0.4)})
     >>> answers = Answers("generalized", "expected", (), (counted,), "SELECT …")
@@ -113,6 +116,7 @@ class Answers(Shown):
     weighted_by: str | None = None
     masked: tuple[str, ...] = ()
     aggregated: tuple[str, ...] = ()
+    lumps: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -135,7 +139,7 @@ class Answers(Shown):
         ]
         said = [] if self.answers else ["no group has a row that can meet the conditions"]
         said += [] if self.weighted_by is None else [f"rows count by their sampling weights in {self.weighted_by}"]
-        said += [*self.masked, *self.aggregated]
+        said += [*self.masked, *self.aggregated, *self.lumps]
         title = f"answers from a release of the form {self.form}"
         return Display(title, [FigureTable((*self.columns, *figures), lines)], said)
 
@@ -154,6 +158,7 @@ class Answers(Shown):
         content |= {} if self.weighted_by is None else {"weighted_by": self.weighted_by}
         content |= {"masked": list(self.masked)} if self.masked else {}
         content |= {"aggregated": list(self.aggregated)} if self.aggregated else {}
+        content |= {"lumps": list(self.lumps)} if self.lumps else {}
         return content | ({"sql": self.sql} if explain else {})
 
 
@@ -250,7 +255,8 @@ class OpenRelease:
         masked = mask_sentences(parsed, self.tables.columns, self.masks, self._drawn_values(parsed))
         explained = self._explain(parsed, plan)
         aggregated = self._aggregate_sentences(parsed)
-        return Answers(self.manifest.form, estimate, parsed.names, answers, explained, by, masked, aggregated)
+        lumps = self._lump_sentences(parsed)
+        return Answers(self.manifest.form, estimate, parsed.names, answers, explained, by, masked, aggregated, lumps)
 
     def _aggregate_sentences(self, parsed: ParsedQuery) -> tuple[str, ...]:
         """Say of each column that a query is about, and that has aggregates of classes, what they count for."""
@@ -261,6 +267,16 @@ class OpenRelease:
             "far these are from them is not in ±"
             for name in asked
             if name in forms
+        )
+
+    def _lump_sentences(self, parsed: ParsedQuery) -> tuple[str, ...]:
+        """Say of columns of densities that conditions are about, and whose values many share, where ± does not hold."""
+        asked = {self.tables.columns[place].name for one in parsed.conditions for place in one.columns}
+        return tuple(
+            f"many records share values of {quote(entry['name'])}, which densities smear: of a condition narrower than "
+            "the spreads there, such as for one value, ± may be far too small"
+            for entry in self.manifest.columns
+            if "density" in entry and entry["name"] in asked and _is_lumpy(entry.get("ties"))
         )
 
     def _ask_centers(self, parsed: ParsedQuery, measures: Measures) -> "_CenteredSums":
@@ -275,7 +291,9 @@ class OpenRelease:
         asked = frozenset().union(*(one.columns for one in parsed.conditions))
         stated = {entry["name"]: entry.get("ties", 1.0) for entry in self.manifest.columns if "density" in entry}
         ties = [stated.get(column.name, 0.0) for column in self.tables.columns if column.place in asked]
-        return _CenteredSums(sums_of, max((float(one) for one in ties if isinstance(one, int | float)), default=0.0))
+        most = max((float(one) for one in ties if isinstance(one, int | float)), default=0.0)
+        ((rows,),) = self.tables.connection.execute(f"SELECT count(*) FROM t{self.tables.columns[0].table}").fetchall()
+        return _CenteredSums(sums_of, most, int(rows))
 
     def close(self) -> None:
         """Give the memory back."""
@@ -319,12 +337,18 @@ class OpenRelease:
         return "\n".join([*sorted(names), plan.sql])
 
 
+def _is_lumpy(ties: Any) -> bool:
+    """Whether so many records share a value that a narrow condition misses them."""
+    return isinstance(ties, int | float) and ties >= _LUMPY
+
+
 @dataclass(frozen=True)
 class _CenteredSums:
-    """The sums of centres alone, by group, and how likely two records share a value that conditions are about."""
+    """The sums of centres alone, by group, how likely two of all rows share a value that conditions are about."""
 
     sums: Mapping[tuple[Any, ...], Sequence[float]]
     ties: float
+    rows: int
 
 
 def _find_places(parsed: ParsedQuery) -> set[int]:
@@ -353,7 +377,8 @@ def _read_answer(
         whole = add_model_error(likely, plan.model, rest[len(measures.pairs) :], measures)
         if centered is not None and plan.model:
             none = [0.0] * len(sums)  # a group in which no centre meets the conditions
-            whole = add_smoothing_error(whole, sums, centered.sums.get(tuple(groups), none), centered.ties)
+            drawn = centered.sums.get(tuple(groups), none)
+            whole = add_smoothing_error(whole, sums, drawn, centered.ties, centered.rows)
         for pair, variance in masks.items():
             likely[pair] += variance
             whole[pair] += variance

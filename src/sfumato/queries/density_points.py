@@ -13,9 +13,13 @@ two answers, is what the second draw did. The first did about as much to the tru
 
 True values come in lumps: many people work 40 hours, and none of them 39.7. Of a lump that a condition just takes in,
 or just leaves out, about half counts, so that all records whose densities the condition cuts are off in the same
-direction. With V the variance of a count, the sum of p(1 - p), that is up to 2·V. Assumed is less, the fewer share one:
-from `LEAST_TOGETHER` to `MOST_TOGETHER`. The data dictionary says how likely two records share a value, as `ties`
-(`add_smoothing_error`). `tests/uncertain/test_density_queries.py` has how often two standard errors hold the truth.
+direction. With V the variance of a count, the sum of p(1 - p), that is 3·V: the chances p of a lump at the end of a
+range are even between 0 and 1, so that each is off by 1/2 and has 1/6 of V. Assumed is less, the fewer share a value:
+V is multiplied with `LEAST_TOGETHER` to `MOST_TOGETHER`. A condition that is narrower than densities may take in a
+whole lump and see next to nothing of it: V is as much as the count C then. A record shares its value with the share
+`ties` of all rows, on average; so (V/C)⁴ · `ties` · rows are added. The data dictionary has `ties`, how likely two
+records share a value (`add_smoothing_error`). `benchmarks/RESULTS-uncertain.md` has how often two standard errors hold
+the truth.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +37,7 @@ from sfumato.labels.data_dictionary import Entry
 
 SEPARATOR = " ± "
 """What stands between a centre and its spread where both are one text."""
-LEAST_TOGETHER, BY_TIES, MOST_TOGETHER = 0.3, 6.0, 1.5
+LEAST_TOGETHER, BY_TIES, MOST_TOGETHER = 0.3, 8.0, 2.0
 """What V is multiplied with: without ties, how much ties add, and at most."""
 _DAY = 86_400_000_000.0
 _MOST, _FEWEST, _IN_ALL = 128, 8, 4_000_000
@@ -153,17 +157,21 @@ def add_smoothing_error(
     sums: Sequence[float],
     centered: Sequence[float],
     ties: float,
+    rows: int,
 ) -> dict[tuple[int, int], float]:
     """Add to the covariances of sums what smoothing and lumps have them off by.
 
     `centered` are the same sums of centres alone; the last of both is the plain count. `ties` is the largest chance, of
-    columns that conditions are about, that two records hold the same value.
+    columns that conditions are about, that two records hold the same value, and `rows` how many records there are.
 
-    >>> add_smoothing_error({(0, 0): 9.0}, [100.0], [95.0], 0.0)[0, 0] == 9 + 4 * 25 + (LEAST_TOGETHER * 9) ** 2
+    >>> add_smoothing_error({(0, 0): 9.0}, [100.0], [95.0], 0.0, 500)[0, 0] == 9 + 4 * 25 + (LEAST_TOGETHER * 9) ** 2
     True
     """
     cut = covariances[len(sums) - 1, len(sums) - 1]
     together = min(LEAST_TOGETHER + BY_TIES * ties, MOST_TOGETHER)
+    if cut > 0 and ties > 0:
+        narrow = min(cut / max(sums[-1], cut), 1.0) ** 4
+        together += narrow * ties * rows / cut
     own = [float(np.sqrt(max(covariances[place, place] * cut, 0.0))) * together for place in range(len(sums))]
     off = [2 * (here - there) for here, there in zip(sums, centered, strict=True)]
     return {(k, m): float(value + off[k] * off[m] + own[k] * own[m]) for (k, m), value in covariances.items()}

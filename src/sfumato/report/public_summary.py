@@ -160,6 +160,11 @@ VERIFIED = (
     "Found in the published files by a second implementation, which shares no code with the one that made them; "
     "sfumato verify does it again. Figures that would compare with rows that are not published are left out."
 )
+VERIFIED_BY_TRUTH = (
+    "Found by a second implementation, which shares no code with the one that made the densities, from the published "
+    "files and the true values, which the data holder keeps: without these nobody can check it. No more than what was "
+    "promised is stated as found, since more would tell of the true values."
+)
 _THREATS: dict[str, Any] = {model: vars(kind)["threat"] for model, kind in {**MODELS, **LINKAGE, **DENSITY}.items()}
 
 
@@ -174,7 +179,8 @@ def _promise(manifest: Manifest) -> Markup:
             *([("Found", found_keys(finding["model"], finding["achieved"]))] if finding.get("achieved") else []),
         ]
         articles.append(tag("article", tag("h3", finding["model"], " ", mark), facts(lines)))
-    return section("Promise and verdict", paragraph(_whom_it_protects(manifest)), *articles, note(VERIFIED))
+    verified = VERIFIED_BY_TRUTH if _is_uncertain(manifest) else VERIFIED
+    return section("Promise and verdict", paragraph(_whom_it_protects(manifest)), *articles, note(verified))
 
 
 ONE_TABLE = (
@@ -282,6 +288,10 @@ HOW_SHOWN = (
     "Shares of the published rows. Labels and values are those of the files; of columns with many of them the most "
     "frequent are shown, and numbers go to steps of a round width."
 )
+HOW_CENTERS_ARE_SHOWN = (
+    " Of densities, centres are counted: they were drawn around true values, so that they are spread wider than these, "
+    "and some lie where no true value does."
+)
 _Bars = list[tuple[str, int]]
 """Names of bars, and the rows (or people) of each."""
 
@@ -302,7 +312,8 @@ def _columns(manifest: Manifest, tables: Mapping[str, Columns]) -> Markup:
         parts.append(tag("figure", tag("h3", name(entry["name"]), tag("small", kind)), chart))
     left = [entry["name"] for entry in entries[MOST_SHOWN:]]
     more = [paragraph("Not shown, so that the page has an end: ", some_names(left), ".")] if left else []
-    return section("Columns as published", note(HOW_SHOWN), tag("div", *parts, class_="charts"), *more)
+    shown = HOW_SHOWN + (HOW_CENTERS_ARE_SHOWN if _is_uncertain(manifest) else "")
+    return section("Columns as published", note(shown), tag("div", *parts, class_="charts"), *more)
 
 
 def _bars(entry: Mapping[str, Any], column: Any) -> _Bars:

@@ -22,19 +22,19 @@ longest way that rounding can move a centre, in spreads; a box is drawn a thousa
 records are left out of a sum: for a Gaussian those beyond `reach`, whose chances are next to nothing. And spreads are
 rounded up to a ladder of 48 steps per power of ten. Each of them only makes expected anonymity larger than counted.
 
-Sums go over near records alone. Records are put into leaves by median cuts; for the records of a leaf the radius grows,
-a few steps of the ladder at a time, and with it the leaves that are looked at. A record whose sum reaches k is settled,
-and leaves; since its sum at the radius before did not, at most a few steps of the ladder are left to choose from.
+Sums go over near records alone, which a tree of cuts (scipy's cKDTree) finds. The radius grows along the ladder, a few
+steps at a time. A record joins where the distance to its kth neighbour lets one expect the end, and leaves when its sum
+reaches k. Then the ladder is gone down, step by step, as long as it still does.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 
-from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.arrays import FloatArray, IntArray
 from sfumato.core.randomness import Randomness
 
 STEPS = 48
@@ -43,13 +43,11 @@ GRID = 1e-3
 """Centres are rounded to a power of ten that is at most this share of their spread."""
 _GROWTH = 5
 """By how many steps of the ladder the radius grows: by about 27%."""
-_LEAF = 128
-_CELLS = 1 << 22
+_PAIRS = 1 << 22
 """So many pairs of records are looked at at a time."""
-_BITS, _BINS = 44, 2048
-"""Bits of a float that are left out where distances are counted in bins, and how many bins there are."""
-_DEEPEST = 200
-"""So many steps below a radius a spread is looked for, at most, when a radius is looked at first."""
+_ALL = 256
+"""Up to so many different records, all pairs are looked at."""
+_TINY = 1e-300
 _LOWEST, _HIGHEST = -12 * STEPS, 12 * STEPS
 
 
@@ -59,30 +57,21 @@ class Density(Protocol):
     name: ClassVar[str]
     norm: ClassVar[float]
     """The norm in which its reach is measured: 2, or infinity."""
+    start: ClassVar[float]
+    """The spread that is looked at first, as a share of the distance to the kth neighbour."""
 
     def reach(self, columns: int) -> float:
         """Give the distance, in spreads, beyond which a record's chance is next to nothing."""
         ...
 
-    def near_pairs(self, points: FloatArray, others: FloatArray, radius: float) -> "NearPairs":
-        """List the pairs of a point, float[r, d], and another, float[c, d], within a radius."""
+    def differences(self, points: FloatArray, others: FloatArray) -> FloatArray:
+        """Measure how far apart points and others are, float[p, d] both: float[1, p], or float[d, p] by column."""
         ...
 
     def chances(self, apart: FloatArray, columns: int) -> FloatArray:
         """Give a lower bound of the chance that a record fits at least as well, given how many spreads it is apart.
 
         apart: float[1, p] of distances, or float[d, p] of differences in each of d columns; float[p] comes back.
-        """
-        ...
-
-    def sum_chances(
-        self, pairs: "NearPairs", counted: FloatArray | None, rows: int, steps: tuple[int, int], k: float
-    ) -> FloatArray:
-        """Add up the chances of each first record at steps of the ladder, ascending: float[rows, steps].
-
-        `counted` says how many records the second of a pair stands for, where not all stand for one. Steps go from the
-        one above the first of `steps` to the other, at which all pairs within reach are there; or from one at which no
-        record reaches k.
         """
         ...
 
@@ -95,23 +84,6 @@ class Density(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class NearPairs:
-    """Pairs of records that are near.
-
-    int[p] `first` and `second`, and how far `apart`, float[1, p] or float[d, p], in d `columns`.
-    """
-
-    first: IntArray
-    second: IntArray
-    apart: FloatArray
-    columns: int
-
-    def select(self, kept: BoolArray) -> "NearPairs":
-        """Keep some pairs."""
-        return NearPairs(self.first[kept], self.second[kept], self.apart[:, kept], self.columns)
-
-
 @dataclass(frozen=True)
 class GaussianDensity:
     """A normal density; its spread is the standard deviation in each column.
@@ -122,30 +94,21 @@ class GaussianDensity:
 
     name: ClassVar[str] = "gaussian"
     norm: ClassVar[float] = 2.0
+    start: ClassVar[float] = 0.45
 
     def reach(self, columns: int) -> float:
         """Most of a sum comes of distances about twice the root of the columns: somewhat more than that.
 
         >>> GaussianDensity().reach(1), GaussianDensity().reach(9)
-        (7.0, 8.4)
+        (6.0, 7.6)
         """
-        return 2 * max(3.5, math.sqrt(columns) + 1.2)
+        return 2 * max(3.0, math.sqrt(columns) + 0.8)
 
-    def near_pairs(self, points: FloatArray, others: FloatArray, radius: float) -> NearPairs:
-        """Pairs with their distances.
-
-        These are worked out as |x|² + |y|² - 2·x·y, relative to the mean of the points. What rounding does to
-        that is of no account beside what `chances` has for rounded centres, and which are the same is looked at again.
-        """
-        middle = points.mean(axis=0)
-        x, y = points - middle, others - middle
-        squares = np.einsum("ij,ij->i", y, y)[None, :] - 2 * (x @ y.T)
-        first, second = np.nonzero(squares <= (radius**2 - np.einsum("ij,ij->i", x, x))[:, None])
-        found = squares[first, second] + np.einsum("ij,ij->i", x, x)[first]
-        # of near points it is decided exactly whether they are the same
-        close = np.flatnonzero(found <= 1e-12 * float(np.abs(y).max(initial=0)) ** 2 * len(middle))
-        found[close] = ((x[first[close]] - y[second[close]]) ** 2).sum(axis=1)
-        return NearPairs(first, second, np.sqrt(found.clip(min=0))[None, :], len(middle))
+    def differences(self, points: FloatArray, others: FloatArray) -> FloatArray:
+        """Distances; those of different points are above 0, even where their squares are not."""
+        apart = np.sqrt(((points - others) ** 2).sum(axis=1))
+        same = (points == others).all(axis=1)
+        return np.where(same, 0.0, np.maximum(apart, _TINY))[None, :]
 
     def chances(self, apart: FloatArray, columns: int) -> FloatArray:
         """Φ(-distance/2 - c), and 1 where there is no difference; c is what rounding may shift."""
@@ -153,32 +116,6 @@ class GaussianDensity:
 
         shift = GRID / 2 * math.sqrt(columns)
         return np.where(apart[0] > 0, ndtr(apart[0] * -0.5 - shift), 1.0)
-
-    def sum_chances(
-        self,
-        pairs: "NearPairs",
-        counted: FloatArray | None,
-        rows: int,
-        steps: tuple[int, int],
-        k: float,  # noqa: ARG002 - all steps at once
-    ) -> FloatArray:
-        """Count distances in bins, each of them rounded up by less than 0.4%, and add up over bins."""
-        # the bits of a float are its logarithm, more or less: 256 bins for each doubling, the highest for `high`
-        low, high = steps
-        farthest = pairs.apart[0].max(initial=0.0)
-        top = np.float64(max(farthest, self.reach(pairs.columns) * ladder(high))).view(np.int64) >> _BITS
-        bins = (pairs.apart[0].view(np.int64) >> _BITS) - (top - _BINS + 1)
-        place = pairs.first * _BINS + bins.clip(0, _BINS - 1)
-        counts = np.bincount(place, counted, minlength=rows * _BINS).reshape(rows, _BINS)
-        edges = ((np.arange(top - _BINS + 1, top + 1) + 1) << _BITS).view(np.float64)
-        same = pairs.apart[0] == 0
-        equal = np.bincount(pairs.first[same], None if counted is None else counted[same], minlength=rows)
-        lowest = max(low + 1, high - _DEEPEST) if low > _LOWEST else high - _DEEPEST
-        spreads = np.array([ladder(step) for step in range(lowest, high + 1)])
-        # what is equal is in the lowest bin, and fits with certainty
-        chances = self.chances((edges[:, None] / spreads).reshape(1, -1), pairs.columns).reshape(_BINS, len(spreads))
-        sums: FloatArray = counts @ chances + equal[:, None] * (1 - chances[0])
-        return sums
 
     def most(self, rows: int, equal: IntArray) -> FloatArray:
         """All equal records, and half of the others."""
@@ -202,19 +139,15 @@ class UniformDensity:
 
     name: ClassVar[str] = "uniform"
     norm: ClassVar[float] = math.inf
+    start: ClassVar[float] = 1.0
 
     def reach(self, columns: int) -> float:  # noqa: ARG002 - the same, however many there are
         """Boxes that are two half-widths apart do not touch."""
         return 2.0
 
-    def near_pairs(self, points: FloatArray, others: FloatArray, radius: float) -> NearPairs:
-        """Pairs with the difference in each column."""
-        near = np.ones((len(points), len(others)), dtype=bool)
-        for x, y in zip(points.T, others.T, strict=True):
-            near &= np.abs(x[:, None] - y[None, :]) < radius
-        first, second = np.nonzero(near)
-        apart = np.stack([np.abs(x[first] - y[second]) for x, y in zip(points.T, others.T, strict=True)])
-        return NearPairs(first, second, apart, len(apart))
+    def differences(self, points: FloatArray, others: FloatArray) -> FloatArray:
+        """Differences in each column."""
+        return np.ascontiguousarray(np.abs(points - others).T)
 
     def chances(self, apart: FloatArray, columns: int) -> FloatArray:
         """The product over columns of the share of a box that the other box covers, as they are drawn."""
@@ -222,24 +155,6 @@ class UniformDensity:
         for column in apart[:columns]:
             found *= np.maximum(1 - column / (2 * (1 - GRID)), 0)
         return found
-
-    def sum_chances(
-        self, pairs: "NearPairs", counted: FloatArray | None, rows: int, steps: tuple[int, int], k: float
-    ) -> FloatArray:
-        """Add up products of pairs, step by step, as long as a record reaches k: few are within reach of low steps."""
-        low, high = steps
-        sums: list[FloatArray] = []
-        for step in range(high, low, -1):
-            spread = ladder(step)
-            chances = self.chances(pairs.apart / spread, pairs.columns)
-            weighed: FloatArray = chances if counted is None else chances * counted
-            sums.append(np.bincount(pairs.first, weighed, minlength=rows).astype(np.float64))
-            enough = sums[-1] >= k
-            if not enough.any():
-                break
-            kept = enough[pairs.first] & (pairs.apart < self.reach(pairs.columns) * spread).all(axis=0)
-            pairs, counted = pairs.select(kept), None if counted is None else counted[kept]
-        return np.stack(sums[::-1], axis=1)
 
     def most(self, rows: int, equal: IntArray) -> FloatArray:
         """All records; where all are equal, one more than that, since all are reached."""
@@ -278,8 +193,8 @@ def count_expected(points: FloatArray, spreads: FloatArray, density: Density) ->
     found = np.empty(len(points))
     for row, spread in enumerate(spreads.tolist()):
         equal = (points == points[row]).all(axis=1)
-        pairs = density.near_pairs(points[[row]], points, np.inf) if spread else None
-        found[row] = equal.sum() if pairs is None else density.chances(pairs.apart / spread, points.shape[1]).sum()
+        apart = density.differences(np.broadcast_to(points[row], points.shape), points)
+        found[row] = density.chances(apart / spread, points.shape[1]).sum() if spread else equal.sum()
     return found
 
 
@@ -302,119 +217,84 @@ def smallest_spreads(
     if needy.any() and density.most(len(points), counts[needy]).min() <= k:
         return None
     if needy.any():
-        leaves = _Leaves(places, density.norm)
-        weights = counts.astype(np.float64) if counts.max() > 1 else None
-        for leaf in range(len(leaves.starts)):
-            rows = leaves.members(leaf)
-            rows = rows[needy[rows]]
-            if not len(rows):
-                continue
-            settled = _settle_leaf(_Neighbours(places, weights, leaves, leaf, density), rows, k)
-            if settled is None:
+        neighbours = _Neighbours(places, counts.astype(np.float64), density)
+        waiting = np.flatnonzero(needy)
+        joins = neighbours.first_steps(waiting, k)
+        left, step = np.empty(0, dtype=np.int64), int(joins.min())
+        while len(left) or len(waiting):
+            if step > _HIGHEST:
                 return None
-            found[rows] = settled
+            left, later = np.concatenate([left, waiting[joins <= step]]), joins > step
+            waiting, joins = waiting[later], joins[later]
+            settled = neighbours.settle(left, step, k)
+            found[left] = settled
             if progress is not None:
-                progress(int(counts[rows].sum()))
+                progress(int(counts[left[settled > 0]].sum()))
+            left = left[settled == 0]
+            step = step + _GROWTH if len(left) or not len(waiting) else int(joins.min())
     return found[inverse.reshape(-1)]
 
 
-def _settle_leaf(neighbours: "_Neighbours", rows: IntArray, k: float) -> FloatArray | None:
-    """Find the spreads of some records of a leaf, by a radius that grows; none where even the widest is too narrow.
-
-    Before each round but the first, no record that is left reaches k at the step `low`.
-    """
-    found, left = np.zeros(len(rows)), np.arange(len(rows))
-    step, low = neighbours.first_step(k), _LOWEST
-    while len(left):
-        reached, steps = neighbours.settle(rows[left], low, step, k)
-        found[left[reached]] = [ladder(one) for one in steps.tolist()]
-        left = left[~reached]
-        if step == _HIGHEST:
-            break
-        low, step = step, min(step + _GROWTH, _HIGHEST)
-    return None if len(left) else found
-
-
 class _Neighbours:
-    """The records that may be near to those of one leaf."""
+    """Different records, float[n, d], how many records each of them stands for, and which are near to one."""
 
-    def __init__(
-        self, places: FloatArray, weights: FloatArray | None, leaves: "_Leaves", leaf: int, density: Density
-    ) -> None:
-        self.places, self.weights, self.leaves, self.density = places, weights, leaves, density
-        self.leaf, self.gaps = leaf, leaves.gaps(leaf)
+    def __init__(self, places: FloatArray, counts: FloatArray, density: Density) -> None:
+        from scipy.spatial import cKDTree  # noqa: PLC0415 - takes a while
+
+        self.places, self.counts, self.density = places, counts, density
         self.columns = places.shape[1]
         self.reach = density.reach(self.columns)
+        self.tree = cKDTree(places)
 
-    def first_step(self, k: float) -> int:
-        """Choose a spread that is rather too small: twice as far as the kth of the leaf is hardly ever enough."""
-        own = self.places[self.leaves.members(self.leaf)]
-        apart = np.linalg.norm(own[:, None, :] - own[None, :, :], self.density.norm, axis=2)
-        apart.sort(axis=1)
-        kth = apart[:, min(math.ceil(k), len(own) - 1)]
-        near = float(np.min(kth[kth > 0], initial=np.inf))
-        near = near if near < np.inf else float(np.min(self.gaps[self.gaps > 0], initial=1.0))
-        return min(max(math.floor(STEPS * math.log10(2 * near / self.reach)), _LOWEST), _HIGHEST)
+    def first_steps(self, rows: IntArray, k: float) -> IntArray:
+        """Choose the step at which each record is looked at first, by how far the kth neighbour is: int[rows]."""
+        nearest = min(math.ceil(k) + 1, len(self.places))
+        kth = np.asarray(self.tree.query(self.places[rows], k=[nearest], p=self.density.norm)[0])[:, 0]
+        steps = np.floor(STEPS * np.log10(np.maximum(kth * self.density.start, _TINY)) / _GROWTH) * _GROWTH
+        return steps.clip(_LOWEST, _HIGHEST).astype(np.int64)
 
-    def settle(self, rows: IntArray, low: int, high: int, k: float) -> tuple[BoolArray, IntArray]:
-        """Tell which rows reach k at the step `high`, and for these the lowest step above `low` at which they do."""
-        radius = self.reach * ladder(high)
-        near = np.flatnonzero(self.gaps <= radius * (1 + 1e-9))
-        radius = radius if len(near) < len(self.gaps) else np.inf  # where all are at hand, all are counted
-        others = self.leaves.members_of(near)
-        reached, found = [], []
-        at_once = max(_CELLS // len(others), 1)
-        for start in range(0, len(rows), at_once):
-            part = rows[start : start + at_once]
-            pairs = self.density.near_pairs(self.places[part], self.places[others], radius)
-            counted = None if self.weights is None else self.weights[others][pairs.second]
-            sums = self.density.sum_chances(pairs, counted, len(part), (low, high), k)
-            enough = sums[:, -1] >= k
-            reached.append(enough)
-            found.append(high + 1 - (sums[enough] >= k).sum(axis=1))
-        return np.concatenate(reached), np.concatenate(found)
+    def settle(self, rows: IntArray, step: int, k: float) -> FloatArray:
+        """Give the smallest spreads of rows that reach k at a step of the ladder, and 0 of the others: float[rows]."""
+        found = np.zeros(len(rows))
+        for part, pair_of, second, distances in self._near_pairs(rows, self.reach * ladder(step)):
+            first, apart, counted, lower = pair_of, distances, self.counts[second], step
+            reached = np.ones(len(part), dtype=bool)
+            # down the ladder, as long as some record reaches k; few are within reach of low steps
+            while reached.any() and lower > _LOWEST - STEPS:
+                spread = ladder(lower)
+                chances = self.density.chances(apart / spread, self.columns)
+                reached &= np.bincount(first, chances * counted, len(part)) >= k
+                found[part[reached]] = spread
+                lower -= 1
+                kept = np.flatnonzero(reached[first] & (apart <= self.reach * ladder(lower)).all(axis=0))
+                first, apart, counted = first[kept], apart[:, kept], counted[kept]
+        return found
 
+    def _near_pairs(self, rows: IntArray, radius: float) -> Iterator[tuple[IntArray, IntArray, IntArray, FloatArray]]:
+        """List the pairs of some rows with all records within a radius, part by part.
 
-class _Leaves:
-    """Points in leaves of at most 128, made by cutting the widest column at its median, with the box of each.
+        Of a part come the places in `rows`, int[r]; of its pairs the place of the first in the part, the second, which
+        is a record, and how far `apart` they are: int[p] twice, and float[1, p] or float[d, p].
+        """
+        from scipy.spatial import cKDTree  # noqa: PLC0415 - takes a while
 
-    >>> leaves = _Leaves(np.arange(300.0)[:, None], 2.0)
-    >>> len(leaves.starts), leaves.gaps(0).tolist()
-    (4, [0.0, 1.0, 76.0, 151.0])
-    """
-
-    def __init__(self, points: FloatArray, norm: float) -> None:
-        self.norm = norm
-        runs, waiting = [], [np.arange(len(points))]
-        while waiting:
-            rows = waiting.pop()
-            if len(rows) <= _LEAF:
-                runs.append(rows)
+        every, parts = len(self.places), [np.arange(len(rows))]
+        while parts:
+            part = parts.pop()
+            own = self.places[rows[part]]
+            if every <= _ALL:  # a few records are all at hand, and all are counted
+                first, second = np.repeat(np.arange(len(part)), every), np.tile(np.arange(every), len(part))
+                yield part, first, second, self.density.differences(own[first], self.places[second])
                 continue
-            inside = points[rows]
-            widest = int(np.argmax(np.ptp(inside, axis=0)))
-            order = np.argpartition(inside[:, widest], len(rows) // 2)
-            waiting += [rows[order[len(rows) // 2 :]], rows[order[: len(rows) // 2]]]
-        self.order = np.concatenate(runs)
-        self.starts = np.cumsum([0] + [len(rows) for rows in runs[:-1]])
-        self.ends = np.append(self.starts[1:], len(points))
-        inside = points[self.order]
-        self.lows = np.minimum.reduceat(inside, self.starts, axis=0)
-        self.highs = np.maximum.reduceat(inside, self.starts, axis=0)
-
-    def members(self, leaf: int) -> IntArray:
-        """List the points of a leaf."""
-        return self.order[self.starts[leaf] : self.ends[leaf]]
-
-    def members_of(self, leaves: IntArray) -> IntArray:
-        """List the points of some leaves."""
-        return np.concatenate([self.members(leaf) for leaf in leaves.tolist()])
-
-    def width(self, leaf: int) -> float:
-        """Measure the box of a leaf from corner to corner."""
-        return float(np.linalg.norm(self.highs[leaf] - self.lows[leaf], self.norm))
-
-    def gaps(self, leaf: int) -> FloatArray:
-        """Measure how far the box of a leaf is from that of each other at least: float[leaves]."""
-        apart = np.maximum(self.lows - self.highs[leaf], self.lows[leaf] - self.highs).clip(min=0)
-        return np.asarray(np.linalg.norm(apart, self.norm, axis=1))
+            tree, norm = cKDTree(own), self.density.norm
+            if len(part) * every > _PAIRS and len(part) > 1 and tree.count_neighbors(self.tree, radius, norm) > _PAIRS:
+                parts += [part[len(part) // 2 :], part[: len(part) // 2]]
+                continue
+            pairs = tree.sparse_distance_matrix(self.tree, radius, norm, output_type="ndarray")
+            first, second = pairs["i"], pairs["j"]
+            if norm == 2:  # what the tree has measured is the distance
+                same = rows[part][first] == second
+                apart = np.where(same, 0.0, np.maximum(pairs["v"], _TINY))[None, :]
+            else:
+                apart = self.density.differences(own[first], self.places[second])
+            yield part, first, second, apart

@@ -10,12 +10,14 @@ data holder: the true numbers of each published record, in the order of the file
 
 When a release is made, the evidence itself and all that is published exactly are checked against the original.
 
-A sum stops where it reaches what was promised, so that what is found is a lower bound. Pairs are compared block by
-block, the nearest first; chances are tails of the error function, and overlaps of boxes.
+A sum stops where it reaches what was promised, so that what is found is a lower bound; no more than that is stated,
+since the digits of a sum would tell of the true records. Near records are found by a tree, in a radius that grows, and
+compared anew; a record that the tree missed would make a sum smaller. Chances are tails of the error function, and
+overlaps of boxes.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,9 +52,9 @@ _UNLIKELY = 13.5
 """The same of centres at the truth: once in 700,000 releases."""
 _ROUNDED = 1.5e-3
 """A centre within so many spreads of the truth, its rounding included, is at the truth."""
-_BLOCK, _AT_ONCE = 256, 4096
-_FARTHEST = {"gaussian": 12.0, "uniform": 2.0}
-"""So many spreads away, chances are of no account."""
+_RADII = {"gaussian": (5.5, 6.5, 8.0, 12.0), "uniform": (2.0,)}
+"""How many spreads away records are looked at, until a sum is enough; beyond the last, chances are of no account."""
+_PAIRS_AT_ONCE = 3_000_000
 
 
 @dataclass(frozen=True)
@@ -338,7 +340,7 @@ class _Records:
                 found = np.full(len(rows), float(len(rows)))
             lowest = min(lowest, float(found.min()))
             few += int((found < enough * (1 - 1e-9)).sum())
-        return lowest, few
+        return lowest if few else enough, few
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -353,65 +355,65 @@ def expected_fits(points: Numbers, spreads: Numbers, density: str, enough: float
     >>> expected_fits(np.array([[0.0], [1.0], [1.0]]), np.array([2.0, 2.0, 0.0]), "uniform", 9.0)
     array([2.5 , 2.75, 2.  ])
     """
-    sums = np.zeros(len(points))
-    _, inverse, counts = np.unique(points, axis=0, return_inverse=True, return_counts=True)
-    told = spreads == 0
-    sums[told] = counts[inverse.reshape(-1)][told]
-    blocks = _halve(points)
-    low = np.array([points[block].min(axis=0) for block in blocks])
-    high = np.array([points[block].max(axis=0) for block in blocks])
-    for number, block in enumerate(blocks):
-        rows = block[~told[block]]
-        if not len(rows):
-            continue
-        between = np.maximum(0, np.maximum(low - high[number], low[number] - high))
-        gaps = between.max(axis=1) if density == "uniform" else np.sqrt((between**2).sum(axis=1))
-        nearest = np.argsort(gaps, kind="stable")
-        ends = np.append(
-            np.flatnonzero(np.diff(np.cumsum([len(blocks[i]) for i in nearest]) // _AT_ONCE)) + 1, len(nearest)
-        )
-        start = 0
-        for end in ends.tolist():
-            rows = rows[(sums[rows] < enough) & (spreads[rows] * _FARTHEST[density] >= gaps[nearest[start]])]
-            if not len(rows):
-                break
-            others = points[np.concatenate([blocks[i] for i in nearest[start:end]])]
-            sums[rows] += _chances(points[rows], others, spreads[rows], density).sum(axis=1)
-            start = end
+    different, inverse, counts = np.unique(points, axis=0, return_inverse=True, return_counts=True)
+    own = inverse.reshape(-1)
+    sums = np.where(spreads == 0, counts[own], 0.0)
+    left = np.flatnonzero(spreads > 0)
+    left = left[np.argsort(spreads[left], kind="stable")]
+    for radius in _RADII[density]:
+        for rows, first, second in _pairs_within(different, own, spreads, left, radius, density):
+            x, y, spread = different[own[rows]][first], different[second], spreads[rows][first]
+            found = _chances(x, y, spread, density)
+            found[own[rows][first] == second] = 1.0
+            sums[rows] = np.bincount(first, found * counts[second], minlength=len(rows))
+        left = left[sums[left] < enough]
     return sums
 
 
+def _pairs_within(
+    different: Numbers, own: Places, spreads: Numbers, asked: Places, radius: float, density: str
+) -> Iterator[tuple[Places, Places, Places]]:
+    """List pairs of records, by ascending spread, with different records that are within so many spreads.
+
+    Some of the records come at a time: int[r], the places among them of the first of each pair, and the second.
+    """
+    from scipy.spatial import cKDTree  # noqa: PLC0415 - takes a while
+
+    tree, norm = cKDTree(different), np.inf if density == "uniform" else 2.0
+    waiting = [asked]
+    while waiting:
+        rows = waiting.pop()
+        if not len(rows):
+            continue
+        farthest, some = radius * float(spreads[rows[-1]]), cKDTree(different[own[rows]])
+        # records of like spreads at a time, and no more pairs than fit into memory
+        like = farthest <= 1.06 * radius * float(spreads[rows[0]])
+        few = len(rows) * len(different) <= _PAIRS_AT_ONCE
+        if len(rows) > 1 and not few and not (like and some.count_neighbors(tree, farthest, norm) <= _PAIRS_AT_ONCE):
+            waiting += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
+            continue
+        pairs = some.sparse_distance_matrix(tree, farthest, norm, output_type="ndarray")
+        yield rows, pairs["i"], pairs["j"]
+
+
 def _chances(points: Numbers, others: Numbers, spreads: Numbers, density: str) -> Numbers:
-    """Give the chance that each other fits the density of each point as well as the point does: float[r, c]."""
+    """Give the chance that another record fits the density of a point as well as the point does: float[pairs].
+
+    points and others: float[pairs, d], which differ; spreads: float[pairs]
+    """
     if density == "uniform":
-        covered = np.ones((len(points), len(others)))
+        covered = np.ones(len(points))
         for x, y in zip(points.T, others.T, strict=True):
-            width = 2 * spreads[:, None]
-            overlap = np.minimum(x[:, None], y) - np.maximum(x[:, None], y) + width
-            covered *= np.clip(overlap / width, 0, 1)
+            width = 2 * spreads
+            covered *= np.clip((np.minimum(x, y) - np.maximum(x, y) + width) / width, 0, 1)
         return covered
     from scipy.special import erfc  # noqa: PLC0415 - takes a while
 
-    squares = np.zeros((len(points), len(others)))
+    squares = np.zeros(len(points))
     for x, y in zip(points.T, others.T, strict=True):
-        squares += np.square(x[:, None] - y)
-    tails: Numbers = erfc(np.sqrt(squares) / (2 * math.sqrt(2) * spreads[:, None])) / 2
-    tails[squares == 0] = 1.0
+        squares += np.square(x - y)
+    tails: Numbers = erfc(np.sqrt(squares) / (2 * math.sqrt(2) * spreads)) / 2
     return tails
-
-
-def _halve(points: Numbers) -> list[Places]:
-    """Part points into blocks, each by its widest column at the middle, until they are small."""
-    blocks, done = [np.arange(len(points))], []
-    while blocks:
-        block = blocks.pop()
-        if len(block) <= _BLOCK:
-            done.append(block)
-            continue
-        column = points[block, int(np.argmax(points[block].max(axis=0) - points[block].min(axis=0)))]
-        ordered = block[np.argsort(column, kind="stable")]
-        blocks += [ordered[: len(block) // 2], ordered[len(block) // 2 :]]
-    return done
 
 
 # ---------------------------------------------------------------------------------------------------------------------
