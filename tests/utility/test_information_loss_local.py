@@ -17,7 +17,6 @@ from sfumato.policy.options import LOCAL
 from sfumato.testing import TableCase, random_case
 from sfumato.testing.label_definitions import covers
 
-
 LABELLING = tuple(name for name in LOCAL if name != "microaggregation")
 """A mean is no label; what aggregates lose is held against its definition in tests/recode/local."""
 
