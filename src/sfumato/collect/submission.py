@@ -60,7 +60,7 @@ def read_submission(body: bytes, noise: Noise, digest: str) -> Submission:
     (94.5,)
     >>> read_submission(write_submission("0" * 32, "abc", {"age": 95.5}), noise, "abc")
     Traceback (most recent call last):
-    sfumato.collect.submission.Refused: age: the noise cannot produce this report; send what it gave
+    sfumato.serving.refused_request.Refused: age: the noise cannot produce this report; send what it gave
     """
     try:
         content = json.loads(body, parse_constant=_refuse, object_pairs_hook=_once)
