@@ -79,6 +79,19 @@ def test_what_is_wrong_with_a_ledger_is_said(
     assert {file.name for file in tmp_path.iterdir()} == {"people.csv"}
 
 
+def test_a_name_with_a_comma_is_written_in_quotation_marks(tmp_path: Path, runs: Runs) -> None:
+    """As in a line of CSV; and without a key, an update warns of what it ends."""
+    file, ledger = tmp_path / "ugly.csv", str(tmp_path / "audit.db")
+    file.write_text('"dept, unit",pay\n"a ""b""",3\n"a ""b""",-4\n', encoding="utf-8")
+    begun = runs("audit", "init", str(file), "--protect", "pay", "--on", '"dept, unit"', "--ledger", ledger)
+    assert "2 rows in 1 cell" in begun.out
+    assert "no --key" in begun.out
+    assert runs("audit", "ask", ledger, "select sum(pay)").code == 0
+    updated = runs("audit", "update", ledger, "--data", str(file))
+    assert "of 'pay', which was answered about before, nothing more is answered" in updated.err
+    assert runs("audit", "ask", ledger, "select sum(pay)").code == 1
+
+
 def test_an_interval_that_cannot_be_kept_is_infeasible(table: Path, tmp_path: Path, runs: Runs) -> None:
     """The exit code is that of requirements that cannot be met."""
     options = ["--protect", "pay", "--on", "age", "--ledger", str(tmp_path / "audit.db")]

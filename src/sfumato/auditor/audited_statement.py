@@ -234,7 +234,8 @@ class _StatementReader:
     def _check_number(self, column: str, kind: str) -> None:
         values = self.table.protected.get(column)
         if values is not None and not values.is_number:
-            raise StatementRefused(f"column {quote(column)} is not of numbers; count(*) where {column} = 'a value' is")
+            written = column if column.isidentifier() else f'"{column}"'
+            raise StatementRefused(f"column {quote(column)} is not of numbers; count(*) where {written} = 'a value' is")
         if values is None and self._column(column).numbers is None:
             raise StatementRefused(f"{kind.upper()} is of numbers, and column {quote(column)} is not")
 

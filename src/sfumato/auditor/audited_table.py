@@ -6,8 +6,12 @@ protected column how many values, their sum, the highest and the lowest. Memory 
 
 Rows come and go. A block is rows of a cell that have been there through the same versions of the table: an update that
 takes some rows out of a block parts it, those that came are blocks of their own, and blocks that are gone keep their
-numbers, since earlier answers are about them. Which rows are the same in two versions is told by keyed hashes of them:
-of the protected values and a key column, so that a row may move to another cell, or of all columns without one.
+numbers, since earlier answers are about them. Which rows are the same in two versions is told by keyed hashes of a key
+column and the protected values, so that a row may move to another cell, or be away for a while and come back.
+
+Without a key nobody can tell who is who. Rows that read the same before and after may be of two people who changed
+places, and whoever knows these two has one sum of other people than we think. So nothing is said of rows across an
+update then: all blocks are new, and the ledger answers no more about columns that it had answered about.
 """
 
 import hashlib
@@ -190,7 +194,10 @@ def number_of_key(key: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class RowHashes:
-    """The rows of a table for the next update: a keyed hash of each (bytes[n, 16]) and its block (int32[n])."""
+    """The rows of a table for the next update: a keyed hash of each (bytes[n, 16]) and its block (int32[n]).
+
+    With a key these are all rows that ever were: those in blocks without a cell are gone, and may come back.
+    """
 
     hashes: NDArray[np.uint8]
     blocks: NDArray[np.int32]
@@ -227,12 +234,13 @@ def read_cells(
 class TableChange:
     """A table after an update, its rows, and the blocks that were parted, in rounds: parts come behind the old blocks.
 
-    `came`, `left` and `stayed` are rows.
+    `parted` is None where all blocks are new, since no key tells who is who. `came`, `left` and `stayed` are rows;
+    without a key, those that read the same.
     """
 
     table: AuditedTable
     hashes: RowHashes
-    parted: tuple[tuple[int, ...], ...]
+    parted: tuple[tuple[int, ...], ...] | None
     came: int
     left: int
     stayed: int
@@ -244,7 +252,19 @@ def update_cells(
     """Read a new version of a table, and find which rows stayed as they were, which left and which came."""
     conditions = [one.name for one in before.columns]
     read = _read_rows(data, conditions, list(before.protected), key=key, secret=secret, options=options)
-    origin, stayed = _match_rows(known, read.hashes)
+    origin, matched = _match_rows(known, read.hashes)
+    was_there = before.cell_of[known.blocks] >= 0
+    stayed = int((matched & was_there).sum())
+    moved = {"came": len(origin) - stayed, "left": int(was_there.sum()) - stayed, "stayed": stayed}
+    if key is None:
+        cells = len(read.cells[0].codes)
+        fresh = {
+            name: _block_values(column, read.cell, cells, like=before.protected[name])
+            for name, column in read.protected.items()
+        }
+        rows = np.bincount(read.cell, minlength=cells).astype(np.int64)
+        table = AuditedTable(read.cells, np.arange(cells), rows, fresh)
+        return TableChange(table, RowHashes(read.hashes, read.cell.astype(np.int32)), None, **moved)
     block, cell_of, parts = _part_blocks(before, known, read.cell, origin)
     blocks = len(cell_of)
     if blocks > MOST_BLOCKS:
@@ -261,14 +281,15 @@ def update_cells(
         found = _block_values(column, block, blocks, like=before.protected[name])
         counts = _with_those_that_left(found.count, before.protected[name].count, parts, left_part)
         values[name] = replace(found, count=counts)
-    return TableChange(
-        AuditedTable(read.cells, cell_of, rows, values),
-        RowHashes(read.hashes, block.astype(np.int32)),
-        _rounds(parts),
-        came=int((origin < 0).sum()),
-        left=int(len(stayed) - stayed.sum()),
-        stayed=int(stayed.sum()),
+    # so do the rows that are gone, for when they come back
+    gone = known.blocks[~matched]
+    new_number = np.arange(before.blocks)
+    new_number[list(left_part)] = list(left_part.values())
+    hashes = RowHashes(
+        np.concatenate([read.hashes, known.hashes[~matched]]),
+        np.concatenate([block, new_number[gone]]).astype(np.int32),
     )
+    return TableChange(AuditedTable(read.cells, cell_of, rows, values), hashes, _rounds(parts), **moved)
 
 
 def _part_blocks(
@@ -371,13 +392,15 @@ def _read_rows(
     )
     from sfumato.table import describe_source  # noqa: PLC0415
 
-    names = [*conditions, *protected, *([] if key is None else [key])]
+    names = [*conditions, *protected, *([] if key is None or key in conditions else [key])]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise InputError(f"column {listing(twice)} is named twice; a column is protected, a condition or the key")
+        raise InputError(f"column {listing(twice)} is named twice; a column is protected, or a condition or the key")
     check_column_names(names, outside_column_names(data, options), describe_source(data))
     table = read_outside_table(data, names, options)
     coded = {name: encode_column(table, name) for name in names}
+    if key is not None:
+        _check_key(coded[key])
     # rows of equal codes are one cell; cells are numbered in the order of their codes
     widths = [coded[name].width for name in conditions]
     packed = np.zeros(table.rows, np.int64)
@@ -397,6 +420,18 @@ def _read_rows(
     # with a key a row is known wherever it is; without one by all that is read of it
     known_by = names if key is None else [*protected, key]
     return _ReadRows(columns, packed, {name: coded[name] for name in protected}, _hash_rows(coded, known_by, secret))
+
+
+def _check_key(column: "CodedColumn") -> None:
+    """Refuse a key that does not tell all rows apart: who of two left could not be told."""
+    uses = np.bincount(column.codes, minlength=len(column.texts))
+    if (uses > 1).any():
+        raise DataError(
+            f"column {quote(column.name)} is the key, and {int(uses[uses > 1].sum()):,} rows share theirs with others; "
+            "name one that tells all rows apart"
+        )
+    if any(text is None and uses[place] for place, text in enumerate(column.texts)):
+        raise DataError(f"column {quote(column.name)} is the key, and a row has none; fill it in")
 
 
 def _hash_rows(coded: Mapping[str, "CodedColumn"], names: Sequence[str], secret: bytes) -> NDArray[np.uint8]:

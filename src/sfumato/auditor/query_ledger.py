@@ -52,6 +52,10 @@ BOUNDED_SIZE = 5
 _WAIT = 120.0
 """Seconds to wait for another process that decides."""
 _LONGEST_USER = 200
+_CLOSED = (
+    "it was answered about before the table was updated, and without a key nobody can tell who is who since, so that "
+    "nothing more of it is answered"
+)
 _REPLAYED = 32
 """So many answers that change what may be answered are replayed when a ledger is opened; then a snapshot is kept."""
 _TABLES = """
@@ -70,8 +74,10 @@ class AuditSettings:
     """What a ledger is about: `protected` columns, columns of `conditions`, and rules.
 
     `bounds` are those that readers know of a column's values, as low and high, None for none. `interval` is the width
-    that no value may be confined to. `figures` are the kinds that are answered at all. `key` is a column that tells
-    rows apart in updates. `options` say how the table is read, and `name` is what statements call it.
+    that no value may be confined to. `alike` is how many rows all answers together leave alike. `figures` are the kinds
+    that are answered at all. `key` is a column that tells people apart in updates; without one, an update ends the
+    answers about columns that were answered about. `options` say how the table is read, and `name` is what statements
+    call it.
     """
 
     protected: tuple[str, ...]
@@ -80,6 +86,7 @@ class AuditSettings:
     interval: float | None = None
     min_size: int | None = None
     max_overlap: int | None = None
+    alike: int | None = None
     figures: tuple[str, ...] = KINDS
     key: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -89,7 +96,7 @@ class AuditSettings:
         """Give the rules on sets of rows for a column."""
         bounded = column in self.bounds
         size = self.min_size or (BOUNDED_SIZE if bounded else 2)
-        return SetRules(max(size, 2), bounded or self.min_size is not None, self.max_overlap)
+        return SetRules(max(size, 2), bounded or self.min_size is not None, self.max_overlap, self.alike or 1)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -151,6 +158,7 @@ class QueryLedger:
         self.settings = _read_settings(self._meta["settings"])
         self._sequence = -1
         self._since_snapshot = 0
+        self._closed: frozenset[str] = frozenset()
         self.table: AuditedTable
         self._audits: dict[str, ColumnAudit]
         try:
@@ -240,13 +248,26 @@ class QueryLedger:
             )
             _check_bounds(settings, change.table)
             self._sequence = -1  # what follows changes what is in memory: read it anew, whatever happens
-            for name, audit in self._audits.items():
-                audit.change_blocks(change.parted, change.table.protected[name].count)
+            for name, values in change.table.protected.items():
+                if change.parted is None:
+                    self._audits[name] = ColumnAudit(values.count, settings.rules(name))
+                else:
+                    self._audits[name].change_blocks(change.parted, values.count)
             said = f"{change.stayed:,} rows stayed, {change.left:,} left, {change.came:,} came"
             sequence = self._insert_entry("", describe_source(data), AuditAnswer("updated", reason=said))
             _store_table(self._connection, change.table, change.hashes)
             _store_snapshot(self._connection, sequence, self._audits)
         return change
+
+    def closed_columns(self) -> tuple[str, ...]:
+        """List the protected columns of which nothing more is answered.
+
+        Without a key, an update ends the answers about every column that something was answered about before it: the
+        people of a new sum may be any, and with those of an earlier one leave a single person.
+        """
+        with self._transaction():
+            self._catch_up()
+        return tuple(name for name in self.settings.protected if name in self._closed)
 
     def history(self, user: str | None = None, last: int | None = None) -> list[dict[str, Any]]:
         """List what was asked and said, oldest first: of one user or of all, the last of them or every one."""
@@ -274,6 +295,8 @@ class QueryLedger:
                     queries[column, kind, blocks.tobytes()] = SetQuery(column, kind, blocks)
         for name, audit in self._audits.items():
             asked = [query for query in queries.values() if query.column == name]
+            if asked and name in self._closed:
+                return AuditAnswer("denied", reason=f"column {quote(name)}: {_CLOSED}"), []
             objection = audit.find_objection(asked) if asked else None
             if objection is not None:
                 return AuditAnswer("denied", reason=f"column {quote(name)}: {objection}"), []
@@ -408,6 +431,9 @@ class QueryLedger:
                 for place, name in enumerate(self.table.protected)
             }
             self._sequence, self._since_snapshot = sequence, 0
+            before = 'SELECT DISTINCT "column" FROM answered WHERE sequence < ?'
+            found = self._connection.execute(before, (updated or 0,)).fetchall() if self.settings.key is None else []
+            self._closed = frozenset(name for (name,) in found)
         wanted = 'SELECT "column", kind, blocks, answer FROM answered WHERE sequence > ? ORDER BY sequence, rowid'
         for column, kind, blocks, answer in self._connection.execute(wanted, (self._sequence,)).fetchall():
             bits = np.unpackbits(np.frombuffer(blocks, np.uint8), count=self.table.blocks).astype(np.bool_)

@@ -1,5 +1,6 @@
 """``sfumato audit``: answers to queries, and tables of them, that give no person away."""
 
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,6 +43,9 @@ def init(
     max_overlap: Annotated[
         int | None, typer.Option(help="Most rows that two answered sets may have in common.", min=0)
     ] = None,
+    alike: Annotated[
+        int | None, typer.Option(help="Least rows that all answers together leave alike, whatever is asked.", min=2)
+    ] = None,
     figures: Annotated[
         str, typer.Option(help="Which figures are answered at all: a maximum costs sums of the same rows.")
     ] = "sum,max,min",
@@ -49,7 +53,9 @@ def init(
         list[str] | None,
         typer.Option(help="COLUMN=LOW..HIGH: values that readers know to be bounded, such as pay=0.. (repeatable)."),
     ] = None,
-    key: Annotated[str | None, typer.Option(help="A column that tells rows apart when the table is updated.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="A column that says who it is, to go on answering when the table is updated.")
+    ] = None,
     query: Annotated[str | None, typer.Option(help="What to read of a database: a SELECT.")] = None,
     table: Annotated[str | None, typer.Option(help="The table of a database to read, in place of a query.")] = None,
     sheet: Annotated[str | None, typer.Option(help="The sheet of a workbook to read: the first if left out.")] = None,
@@ -75,6 +81,7 @@ def init(
         interval=interval,
         min_size=min_size,
         max_overlap=max_overlap,
+        alike=alike,
         figures=kinds,
         key=key,
         options={name: value for name, value in given.items() if value is not None},
@@ -95,6 +102,11 @@ def init(
             sizes = f"groups of at least {one['min_size']} rows"
             known = f", with the bounds {one['bounds']}" if one["bounds"] else ""
             console.print(f"protected: {one['column']}{known}; {sizes}", soft_wrap=True)
+        if key is None:
+            said_of_updates = (
+                "no --key: an update of the table will end the answers about columns that were asked about"
+            )
+            console.print(said_of_updates, soft_wrap=True)
     for sentence in warnings:
         warn(sentence)
 
@@ -159,13 +171,20 @@ def update(
 ) -> None:
     """Go on with a new version of the table; all earlier answers still count."""
     from sfumato.auditor.query_ledger import QueryLedger
-    from sfumato.cli.printing import console_of, print_json
+    from sfumato.cli.printing import console_of, print_json, warn
+    from sfumato.errors import listing
 
     opened = QueryLedger(ledger)
     try:
         change = opened.update(data)
+        closed = opened.closed_columns()
     finally:
         opened.close()
+    if closed:
+        warn(
+            f"this ledger has no key, so that nobody can tell who is who in the new table: of {listing(closed)}, which "
+            "was answered about before, nothing more is answered; begin ledgers of tables that change with --key"
+        )
     if as_json:
         found = {"stayed": change.stayed, "left": change.left, "came": change.came, "cells": change.table.cells}
         print_json({"ledger": str(ledger)} | found)
@@ -175,7 +194,9 @@ def update(
 
 
 def _names(text: str, option: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    # as a line of CSV, so that a name with a comma can be written in quotation marks
+    (line,) = csv.reader([text], skipinitialspace=True) if text.strip() else ([],)
+    names = tuple(name.strip() for name in line if name.strip())
     if not names:
         raise InputError(f"{option} names no column; name one, or several with commas")
     return names
