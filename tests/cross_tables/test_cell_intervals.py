@@ -1,12 +1,18 @@
 """The verifier's intervals against brute force, against a textbook, and against tables that were tampered with."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from sfumato.verifier.cell_intervals import (
     CellEvidence,
     CellStatement,
     PublishedCells,
+    _Attacker,
+    _find_sums,
+    _Move,
     check_cells,
     published_cells,
 )
@@ -137,3 +143,57 @@ def test_tables_that_do_not_hold_together_are_refused(change: str) -> None:
     verdict, _ = check_cells(PublishedCells(tuple(labels), tuple(values)), statement, None)
     assert not verdict.satisfied
     assert verdict.problems
+
+
+def _attacker(seed: int, sides: tuple[int, ...]) -> tuple[_Attacker, dict[int, float]]:
+    """A random table of that many sides with all marginals, cells and some totals of it suppressed, and the truth."""
+    draw = np.random.default_rng(seed)
+    whole = draw.integers(0, 30, sides) * draw.integers(0, 2, sides)
+    for axis in range(len(sides)):
+        whole = np.concatenate([whole, whole.sum(axis=axis, keepdims=True)], axis=axis)
+    names = [[*map(str, range(size)), "Total"] for size in sides]
+    labels = [tuple(names[axis][i] for axis, i in enumerate(place)) for place in np.ndindex(*whole.shape)]
+    chance = [0.08 if "Total" in one else 0.5 for one in labels]
+    hidden = draw.random(len(labels)) < chance
+    values = tuple(None if gone else int(value) for gone, value in zip(hidden, whole.ravel(), strict=True))
+    cells = PublishedCells(tuple(labels), values)
+    truth = {line: float(whole.ravel()[line]) for line in np.flatnonzero(hidden).tolist()}
+    return _Attacker(cells, _find_sums(cells, "Total"), 0.0), truth
+
+
+@pytest.mark.parametrize(("seed", "sides"), [(0, (6, 7)), (1, (7, 6)), (2, (5, 5)), (3, (3, 3, 3)), (4, (4, 3, 2))])
+def test_intervals_are_those_of_two_programs_for_each_cell(seed: int, sides: tuple[int, ...]) -> None:
+    """Solutions that attain what an equation allows spare programs, and change no interval."""
+    attacker, truth = _attacker(seed, sides)
+    matrix, rest = attacker.matrix.toarray(), attacker.rest
+    for place, (low, high) in enumerate(attacker.intervals()):
+        goal = np.eye(len(attacker.lines))[place]
+        found: list[Any] = [linprog(sign * goal, A_eq=matrix, b_eq=rest) for sign in (1.0, -1.0)]
+        assert low == pytest.approx(found[0].fun, abs=1e-4)
+        assert high == (np.inf if found[1].status else pytest.approx(-found[1].fun, abs=1e-4))
+        assert low - 1e-4 <= truth[attacker.lines[place]] <= high + 1e-4
+
+
+@pytest.mark.parametrize(("seed", "sides"), [(0, (6, 7)), (1, (9, 8)), (2, (3, 3, 3))])
+def test_a_route_is_a_set_of_moves_that_programs_find_as_well(seed: int, sides: tuple[int, ...]) -> None:
+    """It keeps every sum, leaves what is fixed, and takes no cell below 0; three sides are left to programs."""
+    attacker, truth = _attacker(seed, sides)
+    draw, found = np.random.default_rng(seed), 0
+    for line in attacker.lines:
+        others = [one for one in attacker.lines if one != line]
+        question = _Move(
+            line, float(draw.choice([-1, 1]) * draw.integers(1, 9)), tuple(draw.choice(others, 3).tolist())
+        )
+        moved = attacker.route(question, truth)
+        if question.step < 0 and truth[line] < -question.step:
+            continue  # nobody asks that
+        if moved is None:
+            continue
+        found += 1
+        assert moved[line] == question.step
+        assert not set(question.fixed) & set(moved)
+        by = np.array([moved.get(one, 0.0) for one in attacker.lines])
+        assert not (attacker.matrix @ by).any()
+        assert all(truth[one] + moved.get(one, 0.0) >= 0 for one in attacker.lines)
+        assert attacker.moves([question], truth)[0] is not None
+    assert (found > 5) == (len(sides) == 2)

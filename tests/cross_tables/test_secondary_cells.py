@@ -55,6 +55,7 @@ def _cheapest(cells: CellTable, rules: DisclosureRules, costs: np.ndarray) -> fl
     raise AssertionError("everything may be suppressed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "cost"),
     [
@@ -128,6 +129,7 @@ def test_networks_and_programs_find_the_same_cells_movable(seed: int, *, nested:
             assert hidden[route.cells].all()
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**6),
     counted=st.booleans(),

@@ -58,19 +58,19 @@ class MinedRule:
 
 @dataclass(frozen=True, eq=False)
 class RuleTable:
-    """Rules as arrays, each of one line per rule.
+    """Rules as arrays, each of one line per rule; in half words, since there are many more rules than sets.
 
     size, place:   the itemset of size `size` at `place` in its table has all items of the rule
     mask:          bit b is set where the set's item b belongs to the antecedent
     whole, antecedent, consequent:  supports;  names: uint64[n], by which rules of two tables are compared
     """
 
-    size: IntArray
-    place: IntArray
-    mask: IntArray
-    whole: IntArray
-    antecedent: IntArray
-    consequent: IntArray
+    size: NDArray[np.int32]
+    place: NDArray[np.int32]
+    mask: NDArray[np.int32]
+    whole: NDArray[np.int32]
+    antecedent: NDArray[np.int32]
+    consequent: NDArray[np.int32]
     names: Keys
 
     def __len__(self) -> int:
@@ -97,7 +97,7 @@ def derive_rules(itemsets: ItemsetTable, thresholds: MiningThresholds, salt: int
     if (ordered[1:] == ordered[:-1]).any():
         return derive_rules(itemsets, thresholds, salt + 1)
     supports = np.concatenate([np.zeros(0, dtype=np.int64), *itemsets.supports])[order]
-    parts: list[tuple[IntArray, ...]] = []
+    parts: list[tuple[NDArray[np.int32], ...]] = []
     names: list[Keys] = []
     found = 0
     for members, whole in itemsets:
@@ -113,16 +113,15 @@ def derive_rules(itemsets: ItemsetTable, thresholds: MiningThresholds, salt: int
             base = supports[np.searchsorted(ordered, sums[:, 1:-1])]  # every antecedent, as every subset is in there
             both = whole[start : start + step, None]
             place, mask = np.nonzero(thresholds.is_confident(both, base))
-            parts.append(
-                (
-                    np.full(len(place), size),
-                    place + start,
-                    mask + 1,
-                    both[place, 0],
-                    base[place, mask],
-                    base[place, base.shape[1] - 1 - mask],  # what is left over is the mask's complement
-                )
+            columns: tuple[NDArray[Any], ...] = (
+                np.full(len(place), size),
+                place + start,
+                mask + 1,
+                both[place, 0],
+                base[place, mask],
+                base[place, base.shape[1] - 1 - mask],  # what is left over is the mask's complement
             )
+            parts.append(tuple(column.astype(np.int32) for column in columns))
             names.append(rule_keys(sums[place, -1], sums[place, mask + 1]))
             found += len(place)
             if found > MOST_RULES:
@@ -130,9 +129,11 @@ def derive_rules(itemsets: ItemsetTable, thresholds: MiningThresholds, salt: int
                     f"more than {MOST_RULES:,} rules reach these thresholds; ask for a higher min-support or "
                     "min-confidence, or for smaller sets with --max-size"
                 )
-    empty = (np.zeros(0, dtype=np.int64),) * 6
-    size, place, mask, both, base, other = (np.concatenate(column) for column in zip(empty, *parts, strict=True))
-    return RuleTable(size, place, mask, both, base, other, np.concatenate([np.zeros(0, dtype=np.uint64), *names]))
+    empty = (np.zeros(0, dtype=np.int32),) * 6
+    table = [np.concatenate(column) for column in zip(empty, *parts, strict=True)]
+    return RuleTable(
+        table[0], table[1], table[2], table[3], table[4], table[5], np.concatenate([np.zeros(0, np.uint64), *names])
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +175,8 @@ class MinedRules:
     @cached_property
     def _order(self) -> IntArray:
         table = self.rule_table
-        return np.lexsort([-table.whole, -(table.whole / np.maximum(table.antecedent, 1))])
+        confidence = table.whole / np.maximum(table.antecedent, 1)
+        return np.lexsort((-table.whole, -confidence))
 
     def _rule(self, i: int) -> MinedRule:
         table, total = self.rule_table, self.transactions

@@ -11,8 +11,10 @@ number of sets.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.core.arrays import IntArray
 from sfumato.errors import InputError
@@ -108,18 +110,25 @@ def _blocks_by_item(baskets: Baskets, frequent: IntArray, least: int) -> Iterato
     the followers of an item in a basket are what stands behind it: one slice per basket.
     """
     order = frequent[np.argsort(baskets.counts[frequent], kind="stable")]
-    rank = np.full(len(baskets.items), -1, dtype=np.int64)
+    rank = np.full(len(baskets.items), -1, dtype=np.int32)
     rank[order] = np.arange(len(order))
     ranks, rows = rank[baskets.codes], baskets.rows
-    ranks, rows = ranks[ranks >= 0], rows[ranks >= 0]
-    # sorted by basket, then by rank: one key, since both are small
-    keys = np.sort(rows * max(len(order), 1) + ranks)
-    rows, ranks = np.divmod(keys, max(len(order), 1))
-    ends = np.searchsorted(rows, np.arange(len(baskets)), side="right")[rows]  # where each one's basket ends
-    behind = ends - np.arange(len(rows)) - 1  # how many follow it there
-    by_item = np.argsort(ranks, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(ranks, minlength=len(order)))])
-    ranks32 = ranks.astype(np.int32)
+    if len(order) < len(rank):
+        ranks, rows = ranks[ranks >= 0], rows[ranks >= 0]
+    # sorted by basket, then by rank: one key, since both are small; these stay until the last item, so in half words
+    # where places fit into them
+    keys = rows * max(len(order), 1)
+    keys += ranks
+    keys.sort()
+    place: type[np.signedinteger[Any]] = np.int32 if len(keys) < 1 << 31 else np.int64
+    ranks32 = (keys % max(len(order), 1)).astype(np.int32)
+    keys //= max(len(order), 1)
+    ends: NDArray[Any] = np.searchsorted(keys, np.arange(len(baskets)), side="right").astype(place)
+    behind = ends[keys]  # where each one's basket ends
+    behind -= np.arange(1, len(keys) + 1, dtype=place)  # how many follow it there
+    del keys, rows, ranks
+    by_item = np.argsort(ranks32, kind="stable").astype(place)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(ranks32, minlength=len(order)))])
     for item in range(len(order)):
         places = by_item[starts[item] : starts[item + 1]]
         lengths = behind[places]

@@ -24,7 +24,8 @@ from sfumato.rules.baskets import Baskets, ItemCodes, Words, pack_bits
 from sfumato.rules.frequent_itemsets import ItemsetTable
 from sfumato.rules.mining_thresholds import MiningThresholds
 
-_AT_A_TIME = 1 << 22
+_AT_A_TIME = 1 << 19
+"""Words of bitmaps that are looked up at a time: four megabytes."""
 
 
 @dataclass(frozen=True)

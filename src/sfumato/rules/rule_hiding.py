@@ -125,7 +125,7 @@ class HidingResult:
 
     def verify(self) -> None:
         """Count the rules in the baskets that are left, by other code than hid them."""
-        self._compare(verify_hidden_baskets([frozenset(basket) for basket in self.baskets], self.stated))
+        self._compare(verify_hidden_baskets(map(frozenset, self.baskets), self.stated))
 
     def _compare(self, counted: Sequence[CountedRule]) -> None:
         """What the verifier counted has to be what hiding counted on: else one of the two is wrong."""

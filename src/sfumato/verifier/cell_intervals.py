@@ -351,6 +351,7 @@ class _Attacker:
             for one in range(number)
         ]
         self.blocks = [self.matrix[self.equations[i]][:, self.parts[i]] for i in range(number)]
+        self._tied: dict[int, _Ties | None] = {}
 
     def intervals(self) -> list[tuple[float, float]]:
         """The lowest and the highest value of each suppressed cell; (inf, -inf) where nothing fits."""
@@ -360,17 +361,54 @@ class _Attacker:
                 continue
             rest = self.rest[equations]
             scale = max(1.0, float(np.abs(rest).max()) / 1e6)
-            sides = np.concatenate([np.eye(len(part)), -np.eye(len(part))])  # the lowest, then the highest of each
-            low, high = np.full(sides.shape, self.least / scale), np.full(sides.shape, _UNLIMITED)
-            solved = _solve_together(block, rest / scale, sides, low, high)
+            solved = _Extremes(block, rest / scale, self.least / scale).find()
             for own, place in enumerate(part.tolist()):
-                lowest, highest = solved[own], solved[own + len(part)]
-                if lowest is None or highest is None:
+                if solved is None:
                     found[place] = (inf, -inf)
                 else:
-                    top = float(highest[own])
-                    found[place] = (float(lowest[own]) * scale, inf if top > _UNLIMITED / 2 else top * scale)
+                    lowest, highest = float(solved[0][own]), float(solved[1][own])
+                    found[place] = (lowest * scale, inf if highest > _UNLIMITED / 2 else highest * scale)
         return found
+
+    def route(self, asked: "_Move", room: Mapping[int, float]) -> dict[int, float] | None:
+        """Find lines that move by the same step in turn, so that all sums stay; None where none is found so.
+
+        In a table with two sides a cell stands in two equations at most, and moves are a path from one of them to the
+        other, or to cells that stand in one alone: the shortest is found, breadth first. What is found is checked by
+        the equations, so that nothing rests on how it was found.
+        """
+        part = int(self.part_of[self.place[asked.line]])
+        members, ties = self.parts[part], self._ties(part)
+        if ties is None or not len(self.equations[part]):
+            return None
+        own = int(np.searchsorted(members, self.place[asked.line]))
+        step, fixed = abs(asked.step), {self.place[line] for line in asked.fixed}
+        open_down = [room[self.lines[place]] >= step and place not in fixed for place in members.tolist()]
+        open_up = [place not in fixed for place in members.tolist()]
+        open_down[own] = open_up[own] = False
+        sign = 1 if asked.step > 0 else -1
+        ends = [(equation, sign * factor) for equation, factor in ties.of_cell[own]]
+        moved = {own: sign}
+        goal = (ends[1][0], -ends[1][1]) if len(ends) == 2 else None
+        first = ties.path(ends[0], goal, open_up, open_down)
+        if first is None:
+            return None
+        moved |= first[0]
+        if goal is not None and first[1]:  # it ended outside, and so has to end the other side
+            second = ties.path(ends[1], None, open_up, open_down)
+            if second is None or not second[0].keys().isdisjoint(moved):
+                return None
+            moved |= second[0]
+        by = np.zeros(len(members))
+        by[list(moved)] = list(moved.values())
+        if np.any(cast("Any", self.blocks[part]) @ by):
+            return None
+        return {self.lines[int(members[place])]: move * step for place, move in moved.items()}
+
+    def _ties(self, part: int) -> "_Ties | None":
+        if part not in self._tied:
+            self._tied[part] = _Ties.of(self.blocks[part])
+        return self._tied[part]
 
     def moves(self, asked: Sequence["_Move"], room: Mapping[int, float]) -> list[dict[int, float] | None]:
         """For each question find lines that move, few if it can be, and by how much; None where one cannot so far.
@@ -432,7 +470,14 @@ class _SeenMoves:
             some: list[_Move] = []
             while waiting and len(some) < _TOGETHER:
                 question = waiting.pop()
-                some += [question] if self.find(question) is None else []
+                if self.find(question) is not None:
+                    continue
+                moved = self.attacker.route(question, self.room)
+                if moved is None:
+                    some.append(question)
+                    continue
+                for line, by in moved.items():
+                    self.moved[line, by > 0].append((abs(by), set(moved)))
             for found in self.attacker.moves(some, self.room):
                 for line, by in (found or {}).items():
                     self.moved[line, by > 0].append((abs(by), set(found or ())))
@@ -443,6 +488,145 @@ class _SeenMoves:
             if by >= abs(question.step) * (1 - 1e-9) and lines.isdisjoint(question.fixed):
                 return lines
         return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Ties:
+    """Which cells stand in which equations with which sign, where no cell stands in more than two."""
+
+    of_cell: list[list[tuple[int, int]]]
+    of_equation: list[list[tuple[int, int]]]
+
+    @classmethod
+    def of(cls, block: Any) -> "_Ties | None":
+        """Read it from equations x cells; None where a cell stands in three, or counts other than once."""
+        by_cell: list[list[tuple[int, int]]] = [[] for _ in range(block.shape[1])]
+        by_equation: list[list[tuple[int, int]]] = []
+        for equation in range(block.shape[0]):
+            here = slice(block.indptr[equation], block.indptr[equation + 1])
+            cells, factors = block.indices[here].tolist(), block.data[here].astype(int).tolist()
+            by_equation.append(list(zip(cells, factors, strict=True)))
+            for cell, factor in by_equation[-1]:
+                by_cell[cell].append((equation, factor))
+        sound = all(len(one) <= 2 for one in by_cell) and (np.abs(block.data) == 1).all()
+        return cls(by_cell, by_equation) if sound else None
+
+    def path(
+        self, start: tuple[int, int], goal: tuple[int, int] | None, up: Sequence[bool], down: Sequence[bool]
+    ) -> tuple[dict[int, int], bool] | None:
+        """Find cells that make up for an equation's imbalance, +1 or -1, and where the last leaves none but the goal.
+
+        Gives the move of each cell, and whether it ended in a cell of one equation alone; None where there is no path.
+        """
+        came: dict[tuple[int, int], tuple[tuple[int, int], int, int] | None] = {start: None}
+        waiting, at = [start], 0
+        while at < len(waiting):
+            state = waiting[at]
+            at += 1
+            for cell, factor in self.of_equation[state[0]]:
+                move = -state[1] * factor
+                if not (up[cell] if move > 0 else down[cell]):
+                    continue
+                ties = self.of_cell[cell]
+                other = next((one for one in ties if one[0] != state[0]), None)
+                after = None if other is None else (other[0], other[1] * move)
+                if after is None or after == goal:
+                    return self._trace(came, state, {cell: move}), after is None
+                if after not in came:
+                    came[after] = (state, cell, move)
+                    waiting.append(after)
+        return None
+
+    @staticmethod
+    def _trace(
+        came: Mapping[tuple[int, int], tuple[tuple[int, int], int, int] | None],
+        state: tuple[int, int],
+        moved: dict[int, int],
+    ) -> dict[int, int]:
+        before = came[state]
+        while before is not None:
+            state, cell, move = before
+            moved[cell] = move
+            before = came[state]
+        return moved
+
+
+class _Extremes:
+    """The lowest and the highest value of each of n variables of equations, all at least `least`.
+
+    Bounds that single equations give are easy to see. Where some solution attains such a bound, no program is needed
+    for it: so every solution that a program finds is looked at for all variables, and first the sums of variables that
+    share no equation are made as large as can be, many bounds at once.
+    """
+
+    def __init__(self, block: Any, rest: Any, least: float) -> None:
+        self.block, self.rest, self.least = block, rest, least
+        self.count = block.shape[1]
+        self.low, self.high = self._seen_bounds()
+        self.lowest, self.highest = np.full(self.count, np.nan), np.full(self.count, np.nan)
+
+    def find(self) -> tuple[Any, Any] | None:
+        """Give float[n] of the lowest and of the highest values; None where nothing fits the equations."""
+        untried = list(range(self.count))
+        while untried:
+            groups, untried = self._groups([one for one in untried if np.isnan(self.highest[one])])
+            goals = np.zeros((len(groups), self.count))
+            for place, group in enumerate(groups):
+                goals[place, group] = -1.0
+            if len(goals) and not self._solve(goals):
+                return None
+        for values, sign in ((self.lowest, 1.0), (self.highest, -1.0)):
+            while len(unknown := np.flatnonzero(np.isnan(values))[:_TOGETHER]):
+                goals = np.zeros((len(unknown), self.count))
+                goals[np.arange(len(unknown)), unknown] = sign
+                solved = self._solve(goals)
+                if not solved:
+                    return None
+                values[unknown] = [solution[own] for solution, own in zip(solved, unknown.tolist(), strict=True)]
+        return self.lowest, self.highest
+
+    def _solve(self, goals: Any) -> list[Any] | None:
+        low, high = np.full(goals.shape, self.least), np.full(goals.shape, _UNLIMITED)
+        solved = _solve_together(self.block, self.rest, goals, low, high)
+        if any(solution is None for solution in solved):
+            return None
+        for solution in solved:
+            slack = 1e-9 * np.maximum(1.0, np.abs(solution))
+            at_low, at_high = solution <= self.low + slack, solution >= self.high - slack
+            self.lowest[at_low], self.highest[at_high] = solution[at_low], solution[at_high]
+        return solved
+
+    def _groups(self, wanted: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+        """Part variables into groups, some at a time, in none of which two share an equation; give the others back."""
+        by_variable = self.block.tocsc()
+        groups: list[list[int]] = [[] for _ in range(_TOGETHER)]
+        used: list[set[int]] = [set() for _ in groups]
+        later = []
+        for one in wanted:
+            equations = set(by_variable.indices[by_variable.indptr[one] : by_variable.indptr[one + 1]].tolist())
+            place = next((place for place, taken in enumerate(used) if taken.isdisjoint(equations)), None)
+            if place is None:
+                later.append(one)
+            else:
+                groups[place].append(one)
+                used[place] |= equations
+        return [group for group in groups if group], later
+
+    def _seen_bounds(self) -> tuple[Any, Any]:
+        """Bound each variable by each equation and the bounds of its others, in a few rounds: float[n] each."""
+        low, high = np.full(self.count, self.least), np.full(self.count, _UNLIMITED)
+        entry = self.block.tocoo()
+        row, column, factor = entry.row, entry.col, entry.data
+        for _ in range(4):
+            least_term = np.where(factor > 0, factor * low[column], factor * high[column])
+            most_term = np.where(factor > 0, factor * high[column], factor * low[column])
+            least_sum = np.bincount(row, least_term, len(self.rest))[row] - least_term
+            most_sum = np.bincount(row, most_term, len(self.rest))[row] - most_term
+            # factor * variable = rest - the others
+            ends = np.stack([(self.rest[row] - most_sum) / factor, (self.rest[row] - least_sum) / factor])
+            np.maximum.at(low, column, ends.min(axis=0))
+            np.minimum.at(high, column, ends.max(axis=0))
+        return low, high
 
 
 def _solve_together(block: Any, rest: Any, goals: Any, low: Any, high: Any) -> list[Any]:

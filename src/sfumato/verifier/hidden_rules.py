@@ -6,7 +6,7 @@ both.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -56,8 +56,8 @@ def verify_hidden_rules(path: Path, stated: StatedHiding) -> list[CountedRule]:
     )
 
 
-def verify_hidden_baskets(baskets: Sequence[frozenset[str]], stated: StatedHiding) -> list[CountedRule]:
-    """Count every rule in baskets; raise `NotVerified` where one is found, and give the counts.
+def verify_hidden_baskets(baskets: Iterable[frozenset[str]], stated: StatedHiding) -> list[CountedRule]:
+    """Count every rule in baskets, one after the other; raise `NotVerified` where one is found, and give the counts.
 
     >>> rule = StatedRule(frozenset({"bread"}), frozenset({"milk"}))
     >>> stated = StatedHiding("lines", 2, Fraction(1, 2), (rule,))
@@ -67,11 +67,16 @@ def verify_hidden_baskets(baskets: Sequence[frozenset[str]], stated: StatedHidin
     Traceback (most recent call last):
     sfumato.errors.NotVerified: sensitive rule 1 is found at the thresholds
     """
-    counted = []
-    for rule in stated.rules:
-        holders = [basket for basket in baskets if basket >= rule.antecedent]
-        counted.append(CountedRule(sum(basket >= rule.consequent for basket in holders), len(holders)))
-    return _check(len(baskets), sum(not basket for basket in baskets), counted, stated)
+    sets = [(rule.antecedent, rule.consequent) for rule in stated.rules]
+    whole, base = [0] * len(sets), [0] * len(sets)
+    total = empty = 0
+    for basket in baskets:
+        total, empty = total + 1, empty + (not basket)
+        for place, (antecedent, consequent) in enumerate(sets):
+            if basket >= antecedent:
+                base[place] += 1
+                whole[place] += basket >= consequent
+    return _check(total, empty, [CountedRule(*both) for both in zip(whole, base, strict=True)], stated)
 
 
 def _check(baskets: int, empty: int, counted: list[CountedRule], stated: StatedHiding) -> list[CountedRule]:
@@ -86,19 +91,21 @@ def _check(baskets: int, empty: int, counted: list[CountedRule], stated: StatedH
     return counted
 
 
-def _line_baskets(path: Path) -> list[frozenset[str]]:
+def _line_baskets(path: Path) -> Iterator[frozenset[str]]:
     with path.open(encoding="utf-8", newline="\n") as file:
-        return [frozenset(line.rstrip("\n").split(" ")) - {""} for line in file]
+        for line in file:
+            yield frozenset(line.rstrip("\n").split(" ")) - {""}
 
 
-def _long_baskets(path: Path, columns: Sequence[str]) -> list[frozenset[str]]:
+def _long_baskets(path: Path, columns: Sequence[str]) -> Iterator[frozenset[str]]:
     view = open_file(path)
     transaction, item = (view.column(name) for name in columns)
     view.read(
         f"CREATE TABLE kinds AS SELECT list({view.text_sql(item)}) AS n FROM {view.source} GROUP BY {transaction}"
     )
-    rows = view.connection.sql("SELECT n FROM kinds").fetchall()
-    return [frozenset(items) for (items,) in rows]
+    found = view.connection.execute("SELECT n FROM kinds")
+    while rows := found.fetchmany(10_000):
+        yield from (frozenset(items) for (items,) in rows)
 
 
 def _count_wide(path: Path, rules: Sequence[StatedRule]) -> tuple[int, list[CountedRule]]:
