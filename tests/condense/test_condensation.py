@@ -242,6 +242,7 @@ def test_odd_tables_work(name: str) -> None:
     assert release.verdict.satisfied
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=40, deadline=None)
 def test_any_small_table_is_drawn_and_verified(data: st.DataObject) -> None:

@@ -126,3 +126,25 @@ def test_drawn_points_have_the_mean_and_expect_the_covariances() -> None:
     assert np.allclose(np.cov(drawn.T), np.cov(points.T, bias=True), rtol=0.05, atol=0.05)
     loose = groups.draw(ONE, 50, Randomness(1), exact=False)[0]
     assert not np.allclose(loose.mean(axis=0), points.mean(axis=0), rtol=1e-3)
+
+
+def test_halves_of_a_skewed_column_stay_within_its_limits() -> None:
+    """Means of halves do not fall below a bound, and counts, sums and sums of products are still those of the group."""
+    rng = np.random.default_rng(4)
+    points = np.column_stack([rng.exponential(size=(40, 1)) ** 3, rng.normal(size=(40, 1))])
+    free, bounded = GroupStatistics(2), GroupStatistics(2)
+    for groups in (free, bounded):
+        groups.append(points)
+    limits = np.array([0.0, -np.inf]), np.array([np.inf, np.inf])
+    free.split(np.array([0]), np.ones(2))
+    bounded.split(np.array([0]), np.ones(2), limits)
+    assert free.means[:, 0].min() < 0
+    assert bounded.means[:, 0].min() >= 0
+    assert bounded.sizes.tolist() == [20, 20]
+    whole = [
+        sum(20 * np.outer(m, m) + 20 * c for m, c in zip(g.means, g.covariances(np.arange(2)), strict=True))
+        for g in (free, bounded)
+    ]
+    assert np.allclose(bounded.means.mean(axis=0), points.mean(axis=0))
+    assert np.allclose(whole[1], points.T @ points)
+    assert np.allclose(whole[0], whole[1])

@@ -119,6 +119,7 @@ def random_release(opens: Opens) -> OpenRelease:
     return opens({"nss.csv": nss, "ss.csv": ss})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figures", ["count(*)", "sum(pay)", "avg(pay)", "avg(age)", "count(pay), sum(age)"])
 @pytest.mark.parametrize("groups", [[], ["sex"], ["ill"], ["sex", "ill"]])
 def test_both_forms_agree(random_release: OpenRelease, figures: str, groups: Sequence[str]) -> None:

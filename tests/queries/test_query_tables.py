@@ -175,7 +175,7 @@ def test_places_that_are_no_release(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "sentence"),
     [
-        ({"form": "synthetic"}, "is of the form 'synthetic': its rows are no person's"),
+        ({"form": "synthetic"}, "manifest.json has no proper 'table'"),
         ({"nss": None}, "manifest.json has no proper 'nss'"),
         ({"nss": 7}, "manifest.json has no proper 'nss'"),
         ({"ss": []}, "manifest.json has no proper 'ss'"),

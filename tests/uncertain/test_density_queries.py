@@ -108,6 +108,19 @@ def test_a_lump_that_a_narrow_condition_misses(tmp_path: Path) -> None:
     assert not sf.query(folder, "select count(*), avg(gain) where pay > 3000").lumps
 
 
+def test_records_told_as_they_are_do_not_hide_a_lump(tmp_path: Path) -> None:
+    """Where most records are told as they are, the error is still of those that are densities and share the value."""
+    frame = pd.DataFrame({"age": [27.0, 32.0, 37.0, 42.0] * 150, "pay": [3000.0] * 400 + [5000.0] * 200})
+    frame.loc[400:, "pay"] += 40 * np.arange(200)  # nobody is like them, and they share their ages
+    folder = _release(tmp_path, frame)
+    one = sf.query(folder, "select count(*) as n where age = 27")[0].values["n"]
+    estimate, error = float(one.estimate or 0), float(one.standard_error or 0)
+    assert 100 <= estimate < 140  # half of a lump is not seen: without its error, ± is a few
+    assert 150 - estimate <= 2 * error < 100
+    sure = sf.query(folder, "select count(*) as n where pay <= 3000 and age > 0")[0].values["n"]
+    assert float(sure.standard_error or 0) < 30
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("density", ["gaussian", "uniform"])
 @pytest.mark.parametrize("table", ["smooth", "lumps"])
@@ -132,4 +145,4 @@ def test_two_standard_errors_hold_the_truth(tmp_path: Path, table: str, density:
                 for name, figure in (("n", len(true)), ("s", true[second].sum())):
                     one = found[0].values[name]
                     held.append(abs(float(one.estimate or 0) - figure) <= 2 * float(one.standard_error or 0))
-    assert np.mean(held) >= (0.85 if table == "smooth" else 0.7)
+    assert np.mean(held) >= (0.85 if table == "smooth" else 0.9)

@@ -9,6 +9,8 @@ All groups are cut at once. In each round groups have one of a few sizes; those 
 [groups, m], and a round is a few passes over the table.
 """
 
+from typing import Any
+
 import numpy as np
 
 from sfumato.cluster.mixed_points import CategoryColumn, MixedPoints
@@ -45,7 +47,9 @@ def median_cuts(points: MixedPoints, k: int, persons: IntArray | None = None, *,
     done, least = 0, max(k, size or k)
     blocks = {len(points): (order[None, :], columns)}  # by size: the rows int[g, m] of each group, and their columns
     while blocks:
-        halves: dict[int, list[tuple[IntArray, Columns]]] = {}
+        # First all halves are chosen, so that it is known how many groups of each size there will be; then each half
+        # is written to its place among those of its size, once.
+        halves: dict[int, list[tuple[int, IntArray]]] = {}  # by size: the block, and places in it, group by group
         for length, (rows, block) in sorted(blocks.items()):
             fit = length // least  # so many groups
             lower, cut = np.zeros(rows.shape, dtype=np.bool_), np.zeros(len(rows), dtype=np.bool_)
@@ -57,18 +61,8 @@ def median_cuts(points: MixedPoints, k: int, persons: IntArray | None = None, *,
             done += len(whole)
             for side in (lower, ~lower) if cut.any() else ():
                 places = np.flatnonzero(side if cut.all() else side & cut[:, None])
-                shape = (int(cut.sum()), len(places) // int(cut.sum()))
-                part = rows.ravel().take(places).reshape(shape), [c.ravel().take(places).reshape(shape) for c in block]
-                halves.setdefault(shape[1], []).append(part)
-        blocks = {
-            length: parts[0]
-            if len(parts) == 1
-            else (
-                np.concatenate([part[0] for part in parts]),
-                [np.concatenate(column) for column in zip(*(part[1] for part in parts), strict=True)],
-            )
-            for length, parts in halves.items()
-        }
+                halves.setdefault(len(places) // int(cut.sum()), []).append((length, places))
+        blocks = {length: _gather_halves(blocks, parts, length) for length, parts in halves.items()}
     return group
 
 
@@ -84,6 +78,25 @@ def check_enough(rows: int, k: int, persons: IntArray | None) -> None:
     found, what = (rows, "rows") if persons is None else (len(np.unique(persons)), "persons")
     if found < k:
         raise Infeasible(f"{found} {what}, and every group has at least {k}; lower k", nearest={"k": found})
+
+
+def _gather_halves(
+    blocks: dict[int, tuple[IntArray, Columns]], parts: list[tuple[int, IntArray]], length: int
+) -> tuple[IntArray, Columns]:
+    """Make one block of all halves of one size, from the blocks that they are cut from, and their places in these."""
+    total = sum(len(places) for _, places in parts)
+
+    def gather(number: int | None) -> Any:
+        source = {of: blocks[of][0] if number is None else blocks[of][1][number] for of, _ in parts}
+        gathered = np.empty(total, dtype=next(iter(source.values())).dtype)
+        start = 0
+        for of, places in parts:
+            # places are within the block, so clipping changes none; "raise" would write to an array of its own first
+            source[of].ravel().take(places, out=gathered[start : start + len(places)], mode="clip")
+            start += len(places)
+        return gathered.reshape(-1, length)
+
+    return gather(None), [gather(number) for number in range(len(blocks[parts[0][0]][1]))]
 
 
 def _choose_halves(

@@ -53,7 +53,10 @@ class DrawnColumn:
 
     def take(self, rows: IntArray) -> "DrawnColumn":
         """Select pseudo-rows."""
-        return DrawnColumn(self.codes[rows], None if self.numbers is None else self.numbers[rows])
+        # a column of numbers alone has the same code everywhere, which need not be looked up
+        alike = self.numbers is not None and not self.codes.any()
+        codes = np.zeros(len(rows), dtype=np.int64) if alike else self.codes.take(rows)
+        return DrawnColumn(codes, None if self.numbers is None else self.numbers.take(rows))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,11 +197,13 @@ class _Drawing:
         total = len(self.order) * multiple
         codes = [np.zeros(total, dtype=np.int64) for _ in columns]
         numbers = [np.zeros(0) if column.numbers is None else np.empty(total) for column in columns]
+        means = [np.zeros(0) if column.numbers is None else np.empty(len(self.runs)) for column in columns]
         for groups in self._blocks_of_one_size():
             size = int(self.runs.lengths[groups[0]])
             rows = self.order[self.runs.starts[groups][:, None] + np.arange(size)]  # int[g, n]
             places = multiple * self.runs.starts[groups][:, None] + np.arange(size * multiple)  # int[g, m]
-            drawn = draw_coordinates(self._coordinates(groups, rows), size * multiple, self.randomness)
+            points = self._coordinates(groups, rows)
+            drawn = draw_coordinates(points, size * multiple, self.randomness)
             for number, column in enumerate(columns):
                 if column.has_marks:
                     codes[number][places] = _deal(
@@ -206,9 +211,13 @@ class _Drawing:
                     )
                 if column.numbers is not None:
                     line = drawn[:, :, self._marks[number].start - 1]
+                    means[number][groups] = points[:, :, self._marks[number].start - 1].mean(axis=1)
                     numbers[number][places] = _widen(line, column.codes[rows]) if column.has_marks else line
         return [
-            DrawnColumn(codes[number], None if column.numbers is None else self._settle(number, codes[number], line))
+            DrawnColumn(
+                codes[number],
+                None if column.numbers is None else self._settle(number, codes[number], line, means[number]),
+            )
             for number, (column, line) in enumerate(zip(columns, numbers, strict=True))
         ]
 
@@ -272,39 +281,34 @@ class _Drawing:
             points[:, :, marks] = np.where(told[:, :, None], each, shares)
         return points
 
-    def _settle(self, number: int, codes: IntArray, drawn: FloatArray) -> FloatArray:
+    def _settle(self, number: int, codes: IntArray, drawn: FloatArray, means: FloatArray) -> FloatArray:
         """Numbers of a column as they are published; NaN where the code says something else.
 
         Each group keeps the mean of its numbers, each pool of groups in which fewer than k hold one that of the pool.
 
         codes, drawn: what was drawn, int and float[pseudo-rows]; the numbers are standardized
+        means: float[groups], of the numbers of each group, where every row holds one
         """
-        column, runs, options = self.table.columns[number], self.runs, self.options
+        column, options = self.table.columns[number], self.options
         assert column.numbers is not None  # noqa: S101 - whoever asks knows; this tells the type checker
-        assert column.scale is not None  # noqa: S101 - same
-        values, shown = np.nan_to_num(column.numbers[self.order]), np.flatnonzero(codes == NUMBER)
-        pool, means = np.arange(len(runs)), runs.sum(values) / runs.lengths
-        if column.has_marks:
-            pool = self.pools[number]
-            means, spreads = self._pool_moments(number, pool, values)
-            few = np.repeat(self._holders[number] < self.k, runs.lengths * options.multiple)
-            places = shown[few[shown]]
-            pools = np.repeat(pool, runs.lengths * options.multiple)[places]
-            drawn[places] = means[pools] + spreads[pools] * uniform_units(self.randomness, places.shape)
+        runs = Segments.from_lengths(self.runs.lengths * options.multiple)  # of pseudo-rows
         if options.noise:
-            drawn += options.noise * uniform_units(self.randomness, drawn.shape)
-        pool_of = np.repeat(pool, runs.lengths * options.multiple)[shown]
-        by_pool = stable_order(pool_of) if column.has_marks else np.arange(len(shown))
+            noise = options.noise * uniform_units(self.randomness, drawn.shape)
+        if not column.has_marks:  # all hold a number, and the groups are runs as they stand
+            drawn = drawn + noise if options.noise else drawn
+            return _settle_runs(column, drawn, runs, means)
+        pool, shown = self.pools[number], np.flatnonzero(codes == NUMBER)
+        means, spreads = self._pool_moments(number, pool, np.nan_to_num(column.numbers[self.order]))
+        pool_of = runs.spread(pool)[shown]
+        few = np.flatnonzero(runs.spread(self._holders[number] < self.k)[shown])
+        drawn = drawn[shown]
+        drawn[few] = means[pool_of[few]] + spreads[pool_of[few]] * uniform_units(self.randomness, few.shape)
+        drawn = drawn + noise[shown] if options.noise else drawn
+        by_pool = stable_order(pool_of + 1)  # that of no pool is -1
         together = Segments.from_sorted(pool_of[by_pool])
-        targets = column.restore(means[pool_of[by_pool[together.starts]]])
         settled = np.full(len(codes), np.nan)
-        settled[shown[by_pool]] = settle_numbers(
-            column.restore(drawn[shown[by_pool]]),
-            together,
-            np.clip(targets, column.low, column.high),
-            column.low,
-            column.high,
-            column.scale.step,
+        settled[shown[by_pool]] = _settle_runs(
+            column, drawn[by_pool], together, means[pool_of[by_pool[together.starts]]]
         )
         return settled
 
@@ -349,6 +353,13 @@ class _Drawing:
         variances = np.bincount(place, weights=runs.sum(values**2), minlength=pools) / amount - means**2
         means[-1], variances[-1] = 0.0, 1.0  # of the whole column, which is standardized
         return means, np.sqrt(np.maximum(variances, 0))
+
+
+def _settle_runs(column: MixedColumn, drawn: FloatArray, runs: Segments, means: FloatArray) -> FloatArray:
+    """Put the standardized numbers of runs, float[n], back on the column's scale, each run with its mean: float[g]."""
+    assert column.scale is not None  # noqa: S101 - whoever asks knows; this tells the type checker
+    targets = np.clip(column.restore(means), column.low, column.high)
+    return settle_numbers(column.restore(drawn), runs, targets, column.low, column.high, column.scale.step)
 
 
 def _deal(column: MixedColumn, codes: IntArray, coordinates: FloatArray, multiple: int) -> IntArray:

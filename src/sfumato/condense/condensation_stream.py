@@ -328,6 +328,7 @@ class CondensationStream:
         if self._dynamic is not None:
             points = columns.scale_down(points, self._exponents, where)
             self._columns = columns
+            self._dynamic.limits = columns.limits(self._exponents)
             self._dynamic.add(points)
             return
         together = np.concatenate([*self._held, points])
@@ -338,6 +339,7 @@ class CondensationStream:
         scaled = columns.scale_down(together, exponents, RowNames())
         self._columns, self._exponents, self._held = columns, exponents, []
         self._dynamic = DynamicCondensation.from_rows(scaled[: self.k], self.k, columns.fixed_weights)
+        self._dynamic.limits = columns.limits(exponents)
         self._dynamic.add(scaled[self.k :])
 
     def _state(self) -> StreamState:

@@ -35,7 +35,8 @@ class DynamicCondensation:
 
     `groups` are the statistics. `centre` and `weights`, float[d], are the measure: a point x stands at (x - centre) ·
     weights. `fixed` has the weight of each coordinate that is not counted in standard deviations, and NaN elsewhere.
-    Without a `measure` to go on with, it is taken of the groups.
+    Without a `measure` to go on with, it is taken of the groups. `limits`, where set, are what no mean exceeds: the
+    lowest and the highest number of each coordinate, float[d] twice.
 
     >>> stream = DynamicCondensation.from_rows(np.array([[1.0], [2.0]]), k=2)
     >>> stream.add(np.array([[8.0], [9.0], [8.5]]))
@@ -51,6 +52,7 @@ class DynamicCondensation:
         measure: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:
         self.groups, self.k = groups, k
+        self.limits: tuple[FloatArray, FloatArray] | None = None
         self.fixed = np.full(groups.width, np.nan) if fixed is None else fixed
         self._nearest: NearestMean | None = None
         self.centre, self.weights = self._take_measure() if measure is None else measure
@@ -100,7 +102,7 @@ class DynamicCondensation:
         if (count + len(full)).bit_length() > count.bit_length():
             self.centre, self.weights = self._take_measure()
             self._nearest = None
-        self.groups.split(full, self.weights)
+        self.groups.split(full, self.weights, self.limits)
 
 
 class NearestMean:

@@ -138,7 +138,9 @@ class GroupStatistics:
         self._means[groups] += shift
         self._scatters[groups] += products
 
-    def split(self, groups: IntArray, weights: FloatArray) -> IntArray:
+    def split(
+        self, groups: IntArray, weights: FloatArray, limits: tuple[FloatArray, FloatArray] | None = None
+    ) -> IntArray:
         """Split groups into halves along their longest eigenvector; returns the numbers of the new groups, int[n].
 
         One half keeps the number of the group. `weights` float[d] say what a unit of each column is worth: the longest
@@ -146,6 +148,11 @@ class GroupStatistics:
         matrix of the weights, t = Vᵀ W (x - Mean) is the place of a row along V, and U = Covariance · W · V / λ what
         each column changes per unit of t: it is W⁻¹ V, but for columns of no weight, which go along as far as they are
         correlated with t. Along U all is as above.
+
+        With `limits`, the lowest and the highest number of each column, float[d] twice, halves are no farther apart
+        than their means stay within: at f · R / 4 with f <= 1. In a skewed column R is wider than the rows are. Counts
+        and sums are those of the group all the same, and the variance of a half along U is λ - (f · R / 4)², so that
+        both halves have the sums of products of the group, too.
         """
         self._make_room(len(groups))
         new = np.arange(self.count, self.count + len(groups))
@@ -158,11 +165,18 @@ class GroupStatistics:
         along = np.einsum("gij,gj->gi", covariances, weights * axis)  # λ U
         along /= np.where(longest > 0, longest, 1)[:, None]
         quarter = np.sqrt(12 * longest)[:, None] / 4 * along  # R / 4, by 20.8
+        nearness = np.ones((len(groups), 1))
+        if limits is not None:
+            room = np.minimum(self._means[groups] - limits[0], limits[1] - self._means[groups])
+            with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+                fits = np.where(quarter != 0, np.maximum(room, 0) / np.abs(quarter), np.inf)
+            nearness = np.minimum(fits.min(axis=1, keepdims=True), 1.0)
+        quarter *= nearness
         half = self._sizes[groups] // 2
         rest = self._sizes[groups] - half
         # 20.9, as scatters: a covariance times the rows of the half
         lowered = self._scatters[groups] / self._sizes[groups, None]
-        lowered -= 0.75 * longest[:, None] * along[:, self._line] * along[:, self._column]
+        lowered -= 0.75 * nearness**2 * longest[:, None] * along[:, self._line] * along[:, self._column]
         self._means[new], self._means[groups] = self._means[groups] - quarter, self._means[groups] + quarter
         self._scatters[new], self._scatters[groups] = lowered * half[:, None], lowered * rest[:, None]
         self._sizes[new], self._sizes[groups] = half, rest

@@ -229,6 +229,18 @@ class StreamColumns:
             powers[place] = math.frexp(typical or 1.0)[1]
         return powers
 
+    def limits(self, exponents: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Give what no number of a column exceeds, divided by the powers of two of coordinates: float[d] twice.
+
+        Coordinates of categories have no limits here: what a group has of them is dealt out by its frequencies.
+        """
+        low, high = np.full(self.width, -np.inf), np.full(self.width, np.inf)
+        for column, place in zip(self.columns, self.places, strict=True):
+            if column.kind != "category":
+                low[place], high[place] = column.limits
+        with np.errstate(over="ignore", under="ignore"):  # a limit beyond all numbers is none
+            return np.ldexp(low, -exponents), np.ldexp(high, -exponents)
+
     def scale_down(self, points: FloatArray, exponents: IntArray, where: "RowNames") -> FloatArray:
         """Divide coordinates by their powers of two; what is too large even so is refused."""
         scaled = np.ldexp(points, -exponents)

@@ -16,6 +16,7 @@ from sfumato.errors import DataError, InputError, quote
 from sfumato.labels.data_dictionary import is_aggregate
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.queries.density_points import add_smoothing_error
+from sfumato.queries.drawn_sample import plan_drawn_rows
 from sfumato.queries.expected_one_table import plan_expected_one_table
 from sfumato.queries.expected_two_tables import plan_expected_two_tables
 from sfumato.queries.masking_error import add_mask_measures, mask_deviations, mask_sentences, read_methods
@@ -23,9 +24,9 @@ from sfumato.queries.model_error import add_model_error
 from sfumato.queries.paper_estimate import plan_paper_one_table, plan_paper_two_tables
 from sfumato.queries.query_database import connect_to_files, report_query_errors
 from sfumato.queries.query_plan import Measure, Measures, QueryPlan, sorted_pair
-from sfumato.queries.query_tables import load_tables
+from sfumato.queries.query_tables import QueryColumn, load_tables
 from sfumato.queries.sql_reader import ParsedQuery, find_mentioned_names, read_query
-from sfumato.reading.release_reader import DENSITIES, read_manifest
+from sfumato.reading.release_reader import DENSITIES, SYNTHETIC_FORM, read_manifest
 
 ESTIMATES = ("expected", "paper")
 
@@ -41,6 +42,11 @@ _MOST_COMBINATIONS = 2e9
 """Combinations that a query may look at; more would take minutes."""
 _LUMPY = 0.05
 """From such a chance that two records share a value, a narrow condition may miss many of them."""
+
+_OF_DRAWN_ROWS = (
+    "sums over drawn rows ± the standard error of a sample of as many rows as the original had; "
+    "what groups of at least k rows smooth away is not in it"
+)
 
 _NOISE = 1e-15
 """A variance of less than this share of a figure's square is what additions leave of 0."""
@@ -139,6 +145,7 @@ class Answers(Shown):
         ]
         said = [] if self.answers else ["no group has a row that can meet the conditions"]
         said += [] if self.weighted_by is None else [f"rows count by their sampling weights in {self.weighted_by}"]
+        said += [_OF_DRAWN_ROWS] if self.form == SYNTHETIC_FORM else []
         said += [*self.masked, *self.aggregated, *self.lumps]
         title = f"answers from a release of the form {self.form}"
         return Display(title, [FigureTable((*self.columns, *figures), lines)], said)
@@ -165,7 +172,8 @@ class Answers(Shown):
 def query(folder: str | Path, text: str, *, estimate: str = "expected", weighted: bool = True) -> Answers:
     """What a release answers to a query: expected counts, sums and averages with their standard errors.
 
-    `folder` is the release or its ``public`` part, of any form that anonymize writes. `text` is SQL without FROM.
+    `folder` is the release or its ``public`` part, of any form that anonymize writes; drawn rows answer as a sample
+    does. `text` is SQL without FROM.
     `estimate` is ``expected`` or ``paper``, the estimate of Wong et al. Where the release has sampling weights, rows
     count by them, and so for people of the population, unless `weighted` is false. To ask many queries,
     `sfumato.queries.open_release` loads the release once.
@@ -192,7 +200,10 @@ class OpenRelease:
     """
 
     def __init__(self, folder: str | Path, *, only_for: str | None = None) -> None:
-        self.manifest = read_manifest(folder, densities=True)
+        self.manifest = read_manifest(folder, densities=True, drawn=True)
+        if self.manifest.form == SYNTHETIC_FORM:  # cells are values, those of quasi-identifiers as well
+            entries = tuple({**entry, "role": "plain"} for entry in self.manifest.columns)
+            self.manifest = replace(self.manifest, columns=entries)
         connection = connect_to_files(self.manifest.paths)
         weights = [entry["name"] for entry in self.manifest.columns if entry.get("role") == "weight"]
         only = None
@@ -237,6 +248,9 @@ class OpenRelease:
             raise InputError(f"there is no estimate {quote(estimate)}; choose {' or '.join(ESTIMATES)}")
         if estimate == "paper" and self.manifest.form in DENSITIES:
             raise InputError("the paper's estimate is of labels, and a density may mean any number; choose expected")
+        drawn = self.manifest.form == SYNTHETIC_FORM
+        if estimate == "paper" and drawn:
+            raise InputError("the paper's estimate is of labels, and drawn rows have values; choose expected")
         with report_query_errors():
             self._check_bounds(text)
             parsed = read_query(self.tables.connection, text, self.tables.columns)
@@ -246,7 +260,10 @@ class OpenRelease:
                 measures = add_mask_measures(measures, self.deviations)
             if self.manifest.form in DENSITIES:  # a plain count last, by which lumps are reckoned
                 measures = replace(measures, items=(*measures.items, Measure("1")))
-            plan = _PLANS[self.manifest.is_split, estimate](parsed, measures, self.tables.columns)
+            if drawn:
+                plan = plan_drawn_rows(parsed, measures, self.tables.columns, self.manifest.multiple)
+            else:
+                plan = _PLANS[self.manifest.is_split, estimate](parsed, measures, self.tables.columns)
             self._check_work(plan)
             lines = self.tables.connection.execute(plan.sql).fetchall()
             centered = self._ask_centers(parsed, measures) if self.manifest.form in DENSITIES else None
@@ -280,20 +297,31 @@ class OpenRelease:
         )
 
     def _ask_centers(self, parsed: ParsedQuery, measures: Measures) -> "_CenteredSums":
-        """Ask the same of the centres of densities alone: the sums of each group."""
-        columns = [replace(column, centered=True) for column in self.tables.columns]
-        plan = plan_expected_one_table(parsed, measures, columns)
-        groups, sums = len(parsed.groups), len(measures.items)
-        sums_of = {
-            tuple(line[:groups]): [value or 0.0 for value in line[groups : groups + sums]]
-            for line in self.tables.connection.execute(plan.sql).fetchall()
-        }
+        """Ask the same of the centres of densities alone, and of records that conditions see as they are."""
         asked = frozenset().union(*(one.columns for one in parsed.conditions))
+        groups, number = len(parsed.groups), len(measures.items)
+
+        def ask(columns: Sequence[QueryColumn]) -> dict[tuple[Any, ...], list[float]]:
+            plan = plan_expected_one_table(parsed, measures, columns)
+            lines = self.tables.connection.execute(plan.sql).fetchall()
+            return {tuple(line[:groups]): [value or 0.0 for value in line[groups : groups + number]] for line in lines}
+
+        sums_of = ask([replace(column, centered=True) for column in self.tables.columns])
+        told = [replace(column, told=column.place in asked) for column in self.tables.columns]
+        sure_of = {group: sums[-1] for group, sums in ask(told).items()}
         stated = {entry["name"]: entry.get("ties", 1.0) for entry in self.manifest.columns if "density" in entry}
         ties = [stated.get(column.name, 0.0) for column in self.tables.columns if column.place in asked]
         most = max((float(one) for one in ties if isinstance(one, int | float)), default=0.0)
-        ((rows,),) = self.tables.connection.execute(f"SELECT count(*) FROM t{self.tables.columns[0].table}").fetchall()
-        return _CenteredSums(sums_of, most, int(rows))
+        table = f"t{self.tables.columns[0].table}"
+        joins = " ".join(
+            f"JOIN (SELECT DISTINCT {column.code} FROM {column.dictionary}) USING ({column.code})"
+            for column in told
+            if column.told and column.uncertain
+        )
+        ((rows, sure),) = self.tables.connection.execute(
+            f"SELECT (SELECT count(*) FROM {table}), (SELECT count(*) FROM {table} {joins})"
+        ).fetchall()
+        return _CenteredSums(sums_of, sure_of, most, int(rows - sure))
 
     def close(self) -> None:
         """Give the memory back."""
@@ -344,11 +372,16 @@ def _is_lumpy(ties: Any) -> bool:
 
 @dataclass(frozen=True)
 class _CenteredSums:
-    """The sums of centres alone, by group, how likely two of all rows share a value that conditions are about."""
+    """The sums of centres alone, by group, and the count of records that conditions see as they are.
+
+    `ties` is how likely two records share a value that conditions are about, and `blurred` how many records are
+    densities there.
+    """
 
     sums: Mapping[tuple[Any, ...], Sequence[float]]
+    sure: Mapping[tuple[Any, ...], float]
     ties: float
-    rows: int
+    blurred: int
 
 
 def _find_places(parsed: ParsedQuery) -> set[int]:
@@ -378,7 +411,8 @@ def _read_answer(
         if centered is not None and plan.model:
             none = [0.0] * len(sums)  # a group in which no centre meets the conditions
             drawn = centered.sums.get(tuple(groups), none)
-            whole = add_smoothing_error(whole, sums, drawn, centered.ties, centered.rows)
+            sure = centered.sure.get(tuple(groups), 0.0)
+            whole = add_smoothing_error(whole, sums, drawn, centered.ties, centered.blurred, sure=sure)
         for pair, variance in masks.items():
             likely[pair] += variance
             whole[pair] += variance

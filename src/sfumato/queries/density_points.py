@@ -16,10 +16,11 @@ or just leaves out, about half counts, so that all records whose densities the c
 direction. With V the variance of a count, the sum of p(1 - p), that is 3·V: the chances p of a lump at the end of a
 range are even between 0 and 1, so that each is off by 1/2 and has 1/6 of V. Assumed is less, the fewer share a value:
 V is multiplied with `LEAST_TOGETHER` to `MOST_TOGETHER`. A condition that is narrower than densities may take in a
-whole lump and see next to nothing of it: V is as much as the count C then. A record shares its value with the share
-`ties` of all rows, on average; so (V/C)⁴ · `ties` · rows are added. The data dictionary has `ties`, how likely two
-records share a value (`add_smoothing_error`). `benchmarks/RESULTS-uncertain.md` has how often two standard errors hold
-the truth.
+whole lump and see next to nothing of it: V is as much as the count C then, of records that are densities; those that
+are told as they are, since enough others are equal, count fully, and say nothing of this. A record shares its value
+with the share `ties` of others, on average; so (V/C)⁴ · `ties` are added for each of the records that are densities.
+The data dictionary has `ties`, how likely two records share a value (`add_smoothing_error`).
+`benchmarks/RESULTS-uncertain.md` has how often two standard errors hold the truth.
 """
 
 from collections.abc import Mapping, Sequence
@@ -157,12 +158,15 @@ def add_smoothing_error(
     sums: Sequence[float],
     centered: Sequence[float],
     ties: float,
-    rows: int,
+    blurred: int,
+    *,
+    sure: float = 0.0,
 ) -> dict[tuple[int, int], float]:
     """Add to the covariances of sums what smoothing and lumps have them off by.
 
     `centered` are the same sums of centres alone; the last of both is the plain count. `ties` is the largest chance, of
-    columns that conditions are about, that two records hold the same value, and `rows` how many records there are.
+    columns that conditions are about, that two records hold the same value; `blurred` how many records are densities in
+    one of these columns, and `sure` what of the count is of others.
 
     >>> add_smoothing_error({(0, 0): 9.0}, [100.0], [95.0], 0.0, 500)[0, 0] == 9 + 4 * 25 + (LEAST_TOGETHER * 9) ** 2
     True
@@ -170,8 +174,10 @@ def add_smoothing_error(
     cut = covariances[len(sums) - 1, len(sums) - 1]
     together = min(LEAST_TOGETHER + BY_TIES * ties, MOST_TOGETHER)
     if cut > 0 and ties > 0:
-        narrow = min(cut / max(sums[-1], cut), 1.0) ** 4
-        together += narrow * ties * rows / cut
+        unsure = max(sums[-1] - sure, cut)
+        # where densities barely reach into a condition, there is hardly a lump that it could take in
+        narrow = max((cut / max(sums[-1], cut)) ** 4, (cut / unsure) ** 4 * min(2 * unsure, 1.0))
+        together += narrow * ties * blurred / cut
     own = [float(np.sqrt(max(covariances[place, place] * cut, 0.0))) * together for place in range(len(sums))]
     off = [2 * (here - there) for here, there in zip(sums, centered, strict=True)]
     return {(k, m): float(value + off[k] * off[m] + own[k] * own[m]) for (k, m), value in covariances.items()}

@@ -62,7 +62,8 @@ class QueryColumn:
     dictionary has a line for each, and how many there are, ``z``. `sampled` says that these are points of ranges;
     `unclear` is a label of which nothing says what it covers; `empty` says that all cells are NULL. `unevenness` says
     how far the values that a label covers are from being equally frequent, see `model_error`. Of a column of densities,
-    `centered` says that the dictionary ``e`` is meant, which has their centres alone.
+    `centered` says that the dictionary ``e`` is meant, which has their centres alone, and `told` that ``f`` is, which
+    has those alone that are no densities but values told as they are.
     """
 
     name: str
@@ -76,6 +77,7 @@ class QueryColumn:
     empty: bool = False
     unevenness: float = 0.0
     centered: bool = False
+    told: bool = False
 
     @property
     def value(self) -> str:
@@ -95,7 +97,9 @@ class QueryColumn:
     @property
     def dictionary(self) -> str:
         """The table that says what codes stand for."""
-        return f"{'e' if self.centered and self.uncertain else 'd'}{self.place}"
+        if self.uncertain and (self.centered or self.told):
+            return f"{'e' if self.centered else 'f'}{self.place}"
+        return f"d{self.place}"
 
 
 def find_column(name: str, columns: Sequence[QueryColumn]) -> QueryColumn:
@@ -376,7 +380,7 @@ def _load_labels(raw: _RawTable, entry: Entry, column: QueryColumn) -> QueryColu
 
 
 def _load_densities(raw: _RawTable, entry: Entry, column: QueryColumn) -> QueryColumn:
-    """Make the dictionaries of a column of densities: their points, and their centres."""
+    """Make the dictionaries of a column of densities: their points, their centres, and values told as they are."""
     lines = raw.connection.execute(f"SELECT r FROM n{column.place} ORDER BY {column.code}").fetchall()
     labels = [text for (text,) in lines]
     points = find_density_points(entry, labels)
@@ -396,6 +400,8 @@ def _load_densities(raw: _RawTable, entry: Entry, column: QueryColumn) -> QueryC
             f"FROM leaves l JOIN n{column.place} n USING ({column.code})"
         )
         raw.connection.unregister("leaves")
+    told = f"SELECT * FROM {loaded.dictionary} WHERE {column.size} = 1"
+    raw.connection.execute(f"CREATE TABLE {replace(loaded, told=True).dictionary} AS {told}")
     return loaded
 
 

@@ -108,9 +108,12 @@ class AttackedRows:
         return list(self.own)
 
 
-def run_anonymeter(rows: AttackedRows, python: str | Path | None = None, attacks: int = 500) -> list[JudgedAttack]:
-    """Let anonymeter make so many guesses at who can be singled out, and link and infer about everybody.
+def run_anonymeter(
+    rows: AttackedRows, python: str | Path | None = None, attacks: int = 500, *, people: int = _PEOPLE
+) -> list[JudgedAttack]:
+    """Let anonymeter make so many guesses at who can be singled out, and link and infer about so many people, or all.
 
+    The people are the same ones for other rows that were drawn from the same table, and for each attack.
     `python` is the Python that it is installed for; without one, what `SFUMATO_ANONYMETER` names, or else our own.
 
     Raises:
@@ -122,7 +125,7 @@ def run_anonymeter(rows: AttackedRows, python: str | Path | None = None, attacks
         "seed": _SEED,
         "attacks": attacks,
         "attempts": _ATTEMPTS,
-        "people": _PEOPLE,
+        "people": people,
         "columns": _COLUMNS,
         "neighbours": _NEIGHBOURS,
         "known": list(number.values()),

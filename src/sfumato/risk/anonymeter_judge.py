@@ -21,16 +21,15 @@ from typing import Any
 
 def judge(folder: Path) -> dict[str, Any]:
     """Run the attacks that the request of a folder asks for."""
-    import numpy as np  # noqa: PLC0415 - this Python may have no anonymeter, and says so in `main`
-    import pyarrow.parquet as pq  # noqa: PLC0415 - same
+    import pyarrow.parquet as pq  # noqa: PLC0415 - this Python may have no anonymeter, and says so in `main`
 
     request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
     frames = [pq.read_table(folder / f"{name}.parquet").to_pandas() for name in ("own", "drawn", "hold_out")]
-    np.random.seed(request["seed"])  # noqa: NPY002 - what anonymeter draws from
     return {"attacks": list(_attacks(frames, request))}
 
 
 def _attacks(frames: list[Any], request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    import numpy as np  # noqa: PLC0415 - same
     from anonymeter.evaluators import (  # noqa: PLC0415 - where it is installed
         InferenceEvaluator,
         LinkabilityEvaluator,
@@ -38,22 +37,25 @@ def _attacks(frames: list[Any], request: dict[str, Any]) -> Iterator[dict[str, A
     )
 
     own, drawn, hold_out = frames
+
+    def outcome(title: str, columns: list[str], run: Callable[[], Any]) -> dict[str, Any]:
+        np.random.seed(request["seed"])  # noqa: NPY002 - what anonymeter draws people from: the same for each attack
+        return _outcome(title, columns, run)
+
     people = min(len(own), len(hold_out))
     count, everybody = min(request["attacks"], people), min(request["people"], people)
     names, both = list(own.columns), {"ori": own, "syn": drawn, "control": hold_out}
     single = {**both, "n_attacks": count, "seed": request["seed"], "max_attempts": request["attempts"]}
     width = min(request["columns"], len(names))
-    yield _outcome(
-        "singling out, one column", names, lambda: SinglingOutEvaluator(**single).evaluate(mode="univariate")
-    )
+    yield outcome("singling out, one column", names, lambda: SinglingOutEvaluator(**single).evaluate(mode="univariate"))
     if width > 1:
         title = f"singling out, {width} columns"
-        yield _outcome(title, names, lambda: SinglingOutEvaluator(**single, n_cols=width).evaluate(mode="multivariate"))
+        yield outcome(title, names, lambda: SinglingOutEvaluator(**single, n_cols=width).evaluate(mode="multivariate"))
     if len(request["known"]) > 1:
         known = request["known"]
         parts = (known[::2], known[1::2])
         link = {**both, "aux_cols": parts, "n_attacks": everybody, "n_neighbors": request["neighbours"]}
-        yield _outcome("linkability", known, lambda: LinkabilityEvaluator(**link).evaluate(n_jobs=1))
+        yield outcome("linkability", known, lambda: LinkabilityEvaluator(**link).evaluate(n_jobs=1))
     for secret in request["secrets"]:
         others = [name for name in names if name != secret]
         if not others:
@@ -64,7 +66,7 @@ def _attacks(frames: list[Any], request: dict[str, Any]) -> Iterator[dict[str, A
         def run(settings: dict[str, Any] = infer) -> Any:
             return InferenceEvaluator(**settings).evaluate(n_jobs=1)
 
-        yield _outcome("inference", [secret], run)
+        yield outcome("inference", [secret], run)
 
 
 def _outcome(title: str, columns: list[str], run: Callable[[], Any]) -> dict[str, Any]:

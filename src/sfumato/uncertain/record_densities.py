@@ -22,27 +22,36 @@ longest way that rounding can move a centre, in spreads; a box is drawn a thousa
 records are left out of a sum: for a Gaussian those beyond `reach`, whose chances are next to nothing. And spreads are
 rounded up to a ladder of 48 steps per power of ten. Each of them only makes expected anonymity larger than counted.
 
-Sums go over near records alone, which a tree of cuts (scipy's cKDTree) finds. The radius grows along the ladder, a few
-steps at a time. A record joins where the distance to its kth neighbour lets one expect the end, and leaves when its sum
-reaches k. Then the ladder is gone down, step by step, as long as it still does.
+Sums go over near records alone. Records are in the leaves of a tree of cuts (scipy's cKDTree), each with a box around
+it; those of a leaf are looked at together, beside all leaves whose boxes are within reach of its own, by one product of
+matrices. What a sum comes to grows about as a power of the spread, by which the next step of the ladder to try is
+guessed, until a step reaches k and the one below does not.
 """
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.randomness import Randomness
+from sfumato.core.segments import Segments
 
 STEPS = 48
 """Steps of the ladder of spreads for each power of ten: each is about 4.9% above the one before."""
 GRID = 1e-3
 """Centres are rounded to a power of ten that is at most this share of their spread."""
-_GROWTH = 5
-"""By how many steps of the ladder the radius grows: by about 27%."""
+_LEAF = 64
+"""Records in a leaf."""
+_MARGIN = 3
+"""By how many steps of the ladder more than the one tried first pairs are listed: most need no more."""
+_POWER = 4.0
+"""The power of the spread by which a sum is taken to grow, where only one is known."""
+_PRODUCT = 250_000
+"""So many numbers are multiplied in a product of matrices."""
 _PAIRS = 1 << 22
 """So many pairs of records are looked at at a time."""
 _ALL = 256
@@ -66,6 +75,14 @@ class Density(Protocol):
 
     def differences(self, points: FloatArray, others: FloatArray) -> FloatArray:
         """Measure how far apart points and others are, float[p, d] both: float[1, p], or float[d, p] by column."""
+        ...
+
+    def near(self, points: FloatArray, others: FloatArray, radii: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Find which others, float[o, d], are within the radius of which points, float[p, d] and float[p].
+
+        Places in a table of a line per point and a column per other come back, ascending, and how far apart they are,
+        as `differences` measures it; what is within a hair of a radius may be among them.
+        """
         ...
 
     def chances(self, apart: FloatArray, columns: int) -> FloatArray:
@@ -110,6 +127,29 @@ class GaussianDensity:
         same = (points == others).all(axis=1)
         return np.where(same, 0.0, np.maximum(apart, _TINY))[None, :]
 
+    def near(self, points: FloatArray, others: FloatArray, radii: FloatArray) -> tuple[IntArray, FloatArray]:
+        """By squared distances |x|² + |y|² - 2·x·y, in products of matrices, about the middle of the points.
+
+        Such a square is off by some 1e-15 of the squared radius, so that a chance is off by 1e-7 where records are next
+        to equal, and by far less elsewhere; what chances allow for rounding is a thousand times that. Products are so
+        small that they stay in the cache and on one thread.
+        """
+        middle = points.mean(axis=0)
+        x, y = points - middle, others - middle
+        left = np.column_stack([-2.0 * x, np.ones(len(x)), np.einsum("ij,ij->i", x, x)])
+        right = np.column_stack([y, np.einsum("ij,ij->i", y, y), np.ones(len(y))])
+        limits = (radii * (1 + 1e-9))[:, None] ** 2
+        width = max(_PRODUCT // left.size, 1)
+        found, measured = [], []
+        for start in range(0, len(y), width):
+            squares = left @ right[start : start + width].T
+            within = np.flatnonzero(squares <= limits)
+            measured.append(squares.ravel().take(within))
+            line = within // squares.shape[1]
+            found.append(within + line * (len(y) - squares.shape[1]) + start)
+        apart = np.sqrt(np.maximum(np.concatenate(measured), _TINY**2))
+        return np.concatenate(found), np.maximum(apart, _TINY)[None, :]
+
     def chances(self, apart: FloatArray, columns: int) -> FloatArray:
         """Φ(-distance/2 - c), and 1 where there is no difference; c is what rounding may shift."""
         from scipy.special import ndtr  # noqa: PLC0415 - takes a while
@@ -148,6 +188,25 @@ class UniformDensity:
     def differences(self, points: FloatArray, others: FloatArray) -> FloatArray:
         """Differences in each column."""
         return np.ascontiguousarray(np.abs(points - others).T)
+
+    def near(self, points: FloatArray, others: FloatArray, radii: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Column by column: the first is compared for all pairs, the next for those that it leaves.
+
+        Columns in which others are farther from the points come first, since they leave fewer.
+        """
+        order = np.argsort(-np.abs(others - points.mean(axis=0)).mean(axis=0), kind="stable")
+        x, y = np.ascontiguousarray(points.T), np.ascontiguousarray(others.T)
+        first = np.abs(x[order[0], :, None] - y[order[0]])
+        left = np.flatnonzero(first <= radii[:, None])
+        line = left // len(others)
+        other = left - line * len(others)
+        apart = {int(order[0]): first.ravel().take(left)}
+        for column in order[1:].tolist():
+            off = np.abs(x[column].take(line) - y[column].take(other))
+            kept = np.flatnonzero(off <= radii.take(line))
+            left, line, other = left.take(kept), line.take(kept), other.take(kept)
+            apart = {number: values.take(kept) for number, values in apart.items()} | {column: off.take(kept)}
+        return left, np.stack([apart[column] for column in range(len(order))])
 
     def chances(self, apart: FloatArray, columns: int) -> FloatArray:
         """The product over columns of the share of a box that the other box covers, as they are drawn."""
@@ -218,83 +277,161 @@ def smallest_spreads(
         return None
     if needy.any():
         neighbours = _Neighbours(places, counts.astype(np.float64), density)
-        waiting = np.flatnonzero(needy)
-        joins = neighbours.first_steps(waiting, k)
-        left, step = np.empty(0, dtype=np.int64), int(joins.min())
-        while len(left) or len(waiting):
-            if step > _HIGHEST:
+        for rows in neighbours.parts(needy):
+            steps = neighbours.smallest_steps(rows, k)
+            if steps is None:
                 return None
-            left, later = np.concatenate([left, waiting[joins <= step]]), joins > step
-            waiting, joins = waiting[later], joins[later]
-            settled = neighbours.settle(left, step, k)
-            found[left] = settled
+            found[rows] = [ladder(step) for step in steps.tolist()]
             if progress is not None:
-                progress(int(counts[left[settled > 0]].sum()))
-            left = left[settled == 0]
-            step = step + _GROWTH if len(left) or not len(waiting) else int(joins.min())
+                progress(int(counts[rows].sum()))
     return found[inverse.reshape(-1)]
 
 
 class _Neighbours:
-    """Different records, float[n, d], how many records each of them stands for, and which are near to one."""
+    """Different records, float[n, d], how many records each of them stands for, and which are near to one.
+
+    Records stand in the order of the leaves here, and `order` int[n] says where they came from; `leaves` are their
+    runs, `low` and `high` float[leaves, d] the boxes around them.
+    """
 
     def __init__(self, places: FloatArray, counts: FloatArray, density: Density) -> None:
         from scipy.spatial import cKDTree  # noqa: PLC0415 - takes a while
 
-        self.places, self.counts, self.density = places, counts, density
-        self.columns = places.shape[1]
+        self.density, self.columns = density, places.shape[1]
         self.reach = density.reach(self.columns)
-        self.tree = cKDTree(places)
+        self.every = len(places) <= _ALL  # a few records are all at hand, and all are counted
+        self.tree = cKDTree(places, leafsize=len(places) if self.every else _LEAF)
+        self.order = np.asarray(self.tree.indices, dtype=np.int64)
+        self.places, self.counts = places[self.order], counts[self.order]
+        self.leaves = Segments.from_lengths(np.array(_leaf_sizes(self.tree.tree)))
+        self.low = np.minimum.reduceat(self.places, self.leaves.starts)
+        self.high = np.maximum.reduceat(self.places, self.leaves.starts)
 
-    def first_steps(self, rows: IntArray, k: float) -> IntArray:
+    def parts(self, chosen: BoolArray) -> Iterator[IntArray]:
+        """List the chosen records (bool[n], as they came), leaf by leaf."""
+        for start, length in zip(self.leaves.starts.tolist(), self.leaves.lengths.tolist(), strict=True):
+            rows = self.order[start : start + length]
+            rows = rows[chosen[rows]]
+            if len(rows):
+                yield rows
+
+    @cached_property
+    def _place_of(self) -> IntArray:
+        """Where each record stands in the order of leaves: int[n]."""
+        place = np.empty_like(self.order)
+        place[self.order] = np.arange(len(place))
+        return place
+
+    def smallest_steps(self, rows: IntArray, k: float) -> IntArray | None:
+        """Find the lowest step of the ladder at which each record of a leaf reaches k: int[rows]; none if one has none.
+
+        `low` is a step that does not reach k, and `high` one that does, as far as they are known.
+        """
+        own = self._place_of[rows]
+        steps = self._first_steps(own, k)
+        low, high = np.full(len(rows), _LOWEST - STEPS), np.full(len(rows), _HIGHEST + 1)
+        before = np.full((2, len(rows)), np.nan)  # the step that was tried last, and what its sum came to
+        listed = np.full(len(rows), low[0])  # up to which step the pairs of a record are listed
+        first, second, apart = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty((0, 0))
+        while (wanting := np.flatnonzero(high - low > 1)).size:
+            lacking = wanting[steps[wanting] > listed[wanting]]
+            if len(lacking):
+                listed[lacking] = np.minimum(steps[lacking] + _MARGIN, _HIGHEST)
+                more = self._near_pairs(own[lacking], self.reach * _spreads(listed[lacking]))
+                kept = np.flatnonzero(~np.isin(first, lacking))
+                first, second = np.append(first[kept], lacking[more[0]]), np.append(second[kept], more[1])
+                apart = np.concatenate([apart[:, kept], more[2]], axis=1) if len(kept) else more[2]
+            sums = self._sum_chances(first, second, apart, _spreads(steps))
+            reached = sums >= k
+            high[wanting] = np.where(reached, steps, high)[wanting]
+            low[wanting] = np.where(reached, low, steps)[wanting]
+            if (low >= _HIGHEST).any():
+                return None
+            added = np.maximum(sums - self.counts[own], _TINY)
+            guess = _next_steps(steps, added, k - self.counts[own], before)
+            before = np.stack([steps.astype(np.float64), added])
+            steps = np.clip(guess, low + 1, high - 1)
+            kept = np.flatnonzero((high - low > 1)[first])
+            if len(kept) < len(first):
+                first, second, apart = first[kept], second[kept], apart[:, kept]
+        return high
+
+    def _sum_chances(self, first: IntArray, second: IntArray, apart: FloatArray, spreads: FloatArray) -> FloatArray:
+        """Add up, over the pairs of each record, the chances of those that are within reach of its spread."""
+        near = apart / spreads[first]
+        if self.density.norm == 2 and not self.every:  # boxes out of reach have no chance as it is
+            kept = np.flatnonzero(near[0] <= self.reach)
+            first, second, near = first.take(kept), second.take(kept), near.take(kept, axis=1)
+        chances: FloatArray = self.density.chances(near, self.columns) * self.counts.take(second)
+        return np.asarray(np.bincount(first, chances, len(spreads)), dtype=np.float64)
+
+    def _first_steps(self, own: IntArray, k: float) -> IntArray:
         """Choose the step at which each record is looked at first, by how far the kth neighbour is: int[rows]."""
         nearest = min(math.ceil(k) + 1, len(self.places))
-        kth = np.asarray(self.tree.query(self.places[rows], k=[nearest], p=self.density.norm)[0])[:, 0]
-        steps = np.floor(STEPS * np.log10(np.maximum(kth * self.density.start, _TINY)) / _GROWTH) * _GROWTH
-        return steps.clip(_LOWEST, _HIGHEST).astype(np.int64)
+        kth = np.asarray(self.tree.query(self.places[own], k=[nearest], p=self.density.norm)[0])[:, 0]
+        steps = np.floor(STEPS * np.log10(np.maximum(kth * self.density.start, _TINY)))
+        first: IntArray = steps.clip(_LOWEST, _HIGHEST).astype(np.int64)
+        return first
 
-    def settle(self, rows: IntArray, step: int, k: float) -> FloatArray:
-        """Give the smallest spreads of rows that reach k at a step of the ladder, and 0 of the others: float[rows]."""
-        found = np.zeros(len(rows))
-        for part, pair_of, second, distances in self._near_pairs(rows, self.reach * ladder(step)):
-            first, apart, counted, lower = pair_of, distances, self.counts[second], step
-            reached = np.ones(len(part), dtype=bool)
-            # down the ladder, as long as some record reaches k; few are within reach of low steps
-            while reached.any() and lower > _LOWEST - STEPS:
-                spread = ladder(lower)
-                chances = self.density.chances(apart / spread, self.columns)
-                reached &= np.bincount(first, chances * counted, len(part)) >= k
-                found[part[reached]] = spread
-                lower -= 1
-                kept = np.flatnonzero(reached[first] & (apart <= self.reach * ladder(lower)).all(axis=0))
-                first, apart, counted = first[kept], apart[:, kept], counted[kept]
-        return found
+    def _near_pairs(self, own: IntArray, radii: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """List the pairs of some records of a leaf with all that are within a radius of them: int[r] and float[r].
 
-    def _near_pairs(self, rows: IntArray, radius: float) -> Iterator[tuple[IntArray, IntArray, IntArray, FloatArray]]:
-        """List the pairs of some rows with all records within a radius, part by part.
-
-        Of a part come the places in `rows`, int[r]; of its pairs the place of the first in the part, the second, which
-        is a record, and how far `apart` they are: int[p] twice, and float[1, p] or float[d, p].
+        Of pairs come the place of the first among the records, the place of the second, and how far `apart` they are:
+        int[p] twice, and float[1, p] or float[d, p].
         """
-        from scipy.spatial import cKDTree  # noqa: PLC0415 - takes a while
-
-        every, parts = len(self.places), [np.arange(len(rows))]
-        while parts:
-            part = parts.pop()
-            own = self.places[rows[part]]
-            if every <= _ALL:  # a few records are all at hand, and all are counted
-                first, second = np.repeat(np.arange(len(part)), every), np.tile(np.arange(every), len(part))
-                yield part, first, second, self.density.differences(own[first], self.places[second])
-                continue
-            tree, norm = cKDTree(own), self.density.norm
-            if len(part) * every > _PAIRS and len(part) > 1 and tree.count_neighbors(self.tree, radius, norm) > _PAIRS:
-                parts += [part[len(part) // 2 :], part[: len(part) // 2]]
-                continue
-            pairs = tree.sparse_distance_matrix(self.tree, radius, norm, output_type="ndarray")
-            first, second = pairs["i"], pairs["j"]
-            if norm == 2:  # what the tree has measured is the distance
-                same = rows[part][first] == second
-                apart = np.where(same, 0.0, np.maximum(pairs["v"], _TINY))[None, :]
+        box = self.places[own].min(axis=0), self.places[own].max(axis=0)
+        gaps = np.maximum(np.maximum(box[0] - self.high, self.low - box[1]), 0.0)
+        far = radii.max() * (1 + 1e-9)
+        if self.every:
+            others = np.arange(len(self.places))
+        elif self.density.norm == 2:
+            others = self.leaves.places(np.flatnonzero((gaps * gaps).sum(axis=1) <= far * far))
+        else:
+            others = self.leaves.places(np.flatnonzero((gaps <= far).all(axis=1)))
+        beside = self.places.take(others, axis=0)
+        parts = np.array_split(np.arange(len(own)), min(max(len(own) * len(others) // _PAIRS, 1), len(own)))
+        found = []
+        for part in parts:
+            if self.every:
+                first, second = np.repeat(part, len(others)), np.tile(others, len(part))
+                apart = self.density.differences(self.places[own[first]], self.places[second])
             else:
-                apart = self.density.differences(own[first], self.places[second])
-            yield part, first, second, apart
+                near, apart = self.density.near(self.places[own[part]], beside, radii[part])
+                line = near // len(others)
+                first, second = line + part[0], others.take(near - line * len(others))
+                apart[:, own.take(first) == second] = 0.0
+            found.append((first, second, apart))
+        firsts, seconds, aparts = zip(*found, strict=True)
+        return np.concatenate(firsts), np.concatenate(seconds), np.concatenate(aparts, axis=1)
+
+
+def _leaf_sizes(node: Any) -> list[int]:
+    """List how many records each leaf of a tree has, from the first to the last."""
+    waiting, sizes = [node], []
+    while waiting:
+        node = waiting.pop()
+        if node.lesser is None:
+            sizes.append(int(node.end_idx - node.start_idx))
+        else:
+            waiting += [node.greater, node.lesser]
+    return sizes
+
+
+def _spreads(steps: IntArray) -> FloatArray:
+    """Give the spread at each of some steps of the ladder."""
+    different, place = np.unique(steps, return_inverse=True)
+    return np.array([ladder(step) for step in different.tolist()])[place.reshape(-1)]
+
+
+def _next_steps(steps: IntArray, sums: FloatArray, wanted: FloatArray, before: FloatArray) -> IntArray:
+    """Guess the step at which a sum comes to what is wanted, as a power of the spread: int[rows].
+
+    sums: float[rows], what others add at the steps tried; before: float[2, rows], the steps before these, and what
+    others added there, NaN where these are the first
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        power = np.log10(sums / before[1]) / (steps - before[0])
+        power = np.where(np.isfinite(power), np.clip(power, 0.5 / STEPS, 20 / STEPS), _POWER / STEPS)
+    off = np.clip(np.log10(wanted / sums) / power, -STEPS, STEPS)
+    # up to the step that is enough; and from one that was enough down to the one below it
+    return steps + np.where(off > 0, np.ceil(off), np.ceil(off) - 1).astype(np.int64)
