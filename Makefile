@@ -8,6 +8,9 @@
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3,$(if $(shell $(p) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),$(p))))
 OLDEST ?= $(firstword $(foreach p,python3.11 python3,$(if $(shell $(p) -c 'import sys; print(sys.version_info[:2] == (3, 11) or "")' 2>/dev/null),$(p))))
 JOBS ?= 2
+# A worker has tests that stand together, so that what a file's tests share is made once, and takes from the other's when
+# it has none left.
+WORKERS = -n $(JOBS) --dist worksteal
 SECONDS ?= 600
 VENV := .venv
 BIN := $(VENV)/bin
@@ -50,18 +53,18 @@ servers: ## install what the tests of databases and of pages need, where we may 
 	@test -n "$(CHROMIUM)" || { $(INSTALL_CHROMIUM); } || echo "there is no Chromium, so that its tests will be skipped (Debian: apt-get install chromium)"
 
 check: lint ## lint and run the fast tests: before each commit, under three minutes
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow"
 
 test: lint servers ## lint and run all tests, those of the documentation, of the papers and of kills included
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest $(WORKERS)
 
 test-oldest: $(VENV)-oldest/.installed ## run the fast tests with the oldest versions that pyproject.toml allows
-	$(VENV)-oldest/bin/python -m pytest -n $(JOBS) -m "not slow" -W default::DeprecationWarning
+	$(VENV)-oldest/bin/python -m pytest $(WORKERS) -m "not slow" -W default::DeprecationWarning
 
 lint: $(DEV) ## check format, rules, types and the direction of imports, without running anything
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers $(JOBS)
 	$(BIN)/lint-imports --no-cache
 
 format: $(DEV) ## format the code, and mend what ruff can mend

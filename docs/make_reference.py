@@ -61,7 +61,7 @@ def _names() -> Iterator[str]:
         elif name == "attack":
             for attack in ATTACKS:
                 yield from _thing(f"sf.attack.{attack}", find_function(f"attacks.{attack}"), level=3)
-        elif name in {"collect", "rules"}:
+        elif name in {"collect", "party", "rules"}:
             for part in thing.__all__:
                 yield from _thing(f"sf.{name}.{part}", getattr(thing, part), level=3)
         elif inspect.ismodule(thing):

@@ -3,10 +3,17 @@
 import csv
 import io
 import os
-from collections.abc import Callable, Mapping
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+# One thread of OpenBLAS and OpenMP for each of pytest's workers, and for what it starts: the workers fill the cores,
+# and threads that wait for one another by spinning cost more than they save. It has to be said before numpy comes in.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pyarrow as pa
 import pytest
@@ -104,6 +111,20 @@ def runs(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
         return Outcome(code, printed.out, printed.err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def command_folder() -> Iterator[Path]:
+    """A folder with a `sfumato` that is a process of its own, and starts at once: command_server.py says how."""
+    server = [sys.executable, str(Path(__file__).with_name("command_server.py"))]
+    with (
+        tempfile.TemporaryDirectory(prefix="sfumato-") as folder,  # the path of a socket has to be short
+        subprocess.Popen([*server, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process,
+    ):
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        yield Path(folder)
+        process.communicate()
 
 
 @pytest.fixture(scope="session")

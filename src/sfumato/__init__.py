@@ -15,7 +15,7 @@ from sfumato._version import __version__
 from sfumato.callable_package import LibraryModule
 
 if TYPE_CHECKING:
-    from sfumato import collect, rules
+    from sfumato import collect, party, rules
     from sfumato.api import attacks as attack
     from sfumato.api.column_rules import identifier, individual, plain, quasi, sensitive, weight
     from sfumato.api.commands import compare, propose, query, risk, utility
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         NotVerified,
         OutputError,
         PolicyError,
+        RunAborted,
         SfumatoError,
     )
     from sfumato.extend import apply
@@ -63,6 +64,7 @@ _HOMES = {
         "NotVerified",
         "OutputError",
         "PolicyError",
+        "RunAborted",
         "SfumatoError",
     ),
     "labels.published_label": ("PublishedLabel", "parse_label"),
@@ -92,7 +94,7 @@ _HOMES = {
     "verifier": ("Verdict", "verify"),
 }
 """Where each public name is, by module; it is imported when it is asked for."""
-_PACKAGES = ("attack", "collect", "compare", "risk", "rules", "utility")
+_PACKAGES = ("attack", "collect", "compare", "party", "risk", "rules", "utility")
 """Public names that are packages: they can be called, or have functions that can."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -119,6 +121,7 @@ __all__ = [
     "PublishedLabel",
     "RecursiveLDiversity",
     "Release",
+    "RunAborted",
     "SfumatoError",
     "TCloseness",
     "Tree",
@@ -136,6 +139,7 @@ __all__ = [
     "individual",
     "load_policy",
     "parse_label",
+    "party",
     "plain",
     "propose",
     "quasi",

@@ -11,6 +11,7 @@
     │   └── OutputError              a place that cannot be written
     ├── Infeasible          exit 1   a requirement that no release of this table can meet
     ├── NotVerified         exit 1   files that do not keep their promise
+    ├── RunAborted          exit 1   a run among parties that ended without a result
     └── Stopped             exit 130 somebody stopped it, and what was done so far is kept
 
 A message is one sentence that names the column, the value and the way out. It never quotes a cell
@@ -89,6 +90,19 @@ class NotVerified(SfumatoError):
     """Written files that do not keep the promise they were written under."""
 
     exit_code = 1
+
+
+class RunAborted(SfumatoError):
+    """A run among several parties that ended without a result; says which party or message ended it, and what to do.
+
+    `peer` is the party whose message or silence ended it, where it was one.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, peer: str = "") -> None:
+        self.peer = peer
+        super().__init__(message)
 
 
 class Stopped(SfumatoError):

@@ -110,6 +110,7 @@ def policies(draw: st.DrawFn) -> sf.Policy:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(policies())
 def test_a_policy_is_equal_to_its_file_and_back(policy: sf.Policy) -> None:

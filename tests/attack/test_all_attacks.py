@@ -29,6 +29,7 @@ def lines(folder: Path) -> list[dict[str, Any]]:
     return [one for one in told if one["attack"] == "intersect"]
 
 
+@pytest.mark.slow
 def test_the_attack_is_tried_on_folders(document: dict[str, Any], tmp_path: Path) -> None:
     """The line is that of the command, on the same releases and people."""
     rows = ROWS.select(["sex", "age", "illness"])

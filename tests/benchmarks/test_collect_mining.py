@@ -18,14 +18,15 @@ def test_tiny_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run keeps page, figures and plot, and one that goes on measures nothing twice."""
     monkeypatch.setattr(collect_mining, "PRIVACY", (100,))
     monkeypatch.setattr(collect_mining, "ADULT_SHAPE", (500, (2, 2)))
-    collect_mining.main(["--rows", "600", "--seeds", "1", "--out", str(tmp_path)])
+    monkeypatch.setattr(collect_mining, "_TEST_ROWS", 500)
+    collect_mining.main(["--rows", "300", "--seeds", "1", "--out", str(tmp_path)])
     kept = json.loads((tmp_path / "results-collect-mining.json").read_text())
     assert (kept["full"], len(kept["cases"]), kept["naive_bayes"]["columns"]) == (False, 14, 4)
     assert all(0 < case[way] <= 100 for case in kept["cases"] for way in WAYS)
     assert (tmp_path / "figures" / "collect-mining.svg").is_file()
     assert "## Targets" in (tmp_path / "RESULTS-collect-mining.md").read_text()
     monkeypatch.setattr(MiningCase, "measure", lambda _: pytest.fail("it is measured already"))
-    collect_mining.main(["--rows", "600", "--seeds", "1", "--out", str(tmp_path)])
+    collect_mining.main(["--rows", "300", "--seeds", "1", "--out", str(tmp_path)])
     assert json.loads((tmp_path / "results-collect-mining.json").read_text())["cases"] == kept["cases"]
 
 

@@ -192,6 +192,7 @@ def test_no_progress_bar_in_a_pipe_and_one_on_a_terminal(policy: Path, tmp_path:
     os.close(master)
 
 
+@pytest.mark.slow
 def test_a_terminal_that_lacks_letters(policy: Path, tmp_path: Path) -> None:
     """An ASCII terminal is no reason to fail."""
     command = [*COMMAND, "anonymize", str(policy), "--out", "ré"]
@@ -226,12 +227,15 @@ OUTPUTS = {"reader gone": "| head -c 0", "full": "> /dev/full", "closed": ">&-",
 @pytest.mark.slow
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("options", ["", "--json", "--ledger books", "--ledger books --json"])
-def test_a_release_is_out_whoever_reads(policy: Path, tmp_path: Path, output: str, options: str) -> None:
+def test_a_release_is_out_whoever_reads(
+    policy: Path, tmp_path: Path, command_folder: Path, output: str, options: str
+) -> None:
     """Where nobody can take what is printed, a release that is out is exit 0, recorded, and at most one warning."""
+    sfumato = [str(command_folder / "sfumato")] if options else COMMAND  # where nothing is asked for, the real one
     Ledger.create(tmp_path / "books")
     for force in ("", " --force --name again" if "--ledger" in options else " --force"):
         command = f"anonymize {policy} --out release {options}{force}"
-        done = _in_shell(f"{command} {OUTPUTS[output]}", tmp_path)
+        done = _in_shell(f"{command} {OUTPUTS[output]}", tmp_path, sfumato)
         assert done.returncode == 0, done.stderr
         lost = "warning: the release is out, but what it came to could not be printed on standard output (No space"
         said = [line for line in done.stderr.splitlines() if "tells nothing that is not out already" not in line]
@@ -243,22 +247,23 @@ def test_a_release_is_out_whoever_reads(policy: Path, tmp_path: Path, output: st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_exit_codes_whoever_reads(policy: Path, tmp_path: Path, output: str) -> None:
+def test_exit_codes_whoever_reads(policy: Path, tmp_path: Path, command_folder: Path, output: str) -> None:
     """A demonstration is out all the same; a verdict keeps its exit code, unless the disk lost its words."""
-    assert _in_shell(f"demo --out demo {OUTPUTS[output]}", tmp_path).returncode == 0
-    done = _in_shell(f"verify demo {OUTPUTS[output]}", tmp_path)
+    sfumato = [str(command_folder / "sfumato")]
+    assert _in_shell(f"demo --out demo {OUTPUTS[output]}", tmp_path, sfumato).returncode == 0
+    done = _in_shell(f"verify demo {OUTPUTS[output]}", tmp_path, sfumato)
     assert done.returncode == (2 if output == "full" else 0)
     assert done.stderr.count("\n") == (output == "full")
     (tmp_path / "demo" / "public" / "summary.html").write_text("changed")
-    assert _in_shell(f"verify demo {OUTPUTS[output]}", tmp_path).returncode == 1
-    assert _in_shell(f"anonymize nothing.toml {OUTPUTS[output]}", tmp_path).returncode == 2
-    assert "is out" not in _in_shell("anonymize --help > /dev/full", tmp_path).stderr
+    assert _in_shell(f"verify demo {OUTPUTS[output]}", tmp_path, sfumato).returncode == 1
+    assert _in_shell(f"anonymize nothing.toml {OUTPUTS[output]}", tmp_path, sfumato).returncode == 2
+    assert "is out" not in _in_shell("anonymize --help > /dev/full", tmp_path, sfumato).stderr
     assert policy.exists()
 
 
-def _in_shell(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+def _in_shell(command: str, folder: Path, sfumato: list[str]) -> "subprocess.CompletedProcess[str]":
     """Run the command in a shell that passes on its exit code, not that of whoever reads."""
-    line = f"set -o pipefail; {shlex.join(COMMAND)} {command}"
+    line = f"set -o pipefail; {shlex.join(sfumato)} {command}"
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, cwd=folder)
 
 

@@ -21,6 +21,7 @@ from sfumato.cli.main import build_app
 from sfumato.compare import compare
 from sfumato.compare.comparison_folder import save_comparison
 from sfumato.ledger import Ledger
+from sfumato.party.party_keys import make_party_keys
 from sfumato.release.key_folder import write_key_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
@@ -111,6 +112,7 @@ PATHS: dict[str, dict[str, list[str]]] = {
     "verify": {
         "folder": ["joined"],
         "base": ["--base", "release"],
+        "part": ["--part", "release"],
         "policy": ["--policy", "joined.toml"],
         "previous": ["--previous", "old=old.csv"],
         "signed_by": ["--signed-by", "keys/public.pem"],
@@ -224,6 +226,20 @@ PATHS: dict[str, dict[str, list[str]]] = {
     "audit update": {"ledger": ["asked.db"], "data": ["--data", "numbers.csv"]},
     "audit serve": {"ledger": ["asked.db"], "tokens": ["--tokens", "tokens.toml"], "": ["--port", "0"]},
     "audit table": {"data": ["table.csv"], "out": ["--out", "new"], "": ["--rows", "zip", "--columns", "sex"]},
+    "party keys": {"out": ["--out", "new"], "": ["--name", "c"]},
+    "party run": {
+        "consortium": ["sharing.toml"],
+        "data": ["--data", "numbers.csv"],
+        "key": ["--key", "a.key"],
+        "out": ["--out", "new.json"],
+        "": ["--as", "a"],
+    },
+    "party simulate": {
+        "consortium": ["sharing.toml"],
+        "data": ["--data", "a=numbers.csv"],
+        "out": ["--out", "new"],
+        "": ["--data", "b=numbers.csv"],
+    },
     "schema": {},
 }
 """For each command the paths it takes, as a call gives them that works, and what else such a call needs."""
@@ -233,6 +249,7 @@ TOGETHER: dict[str, dict[str, tuple[str, ...]]] = {
     "apply": {"out": ("release", "data")},
     "verify": {
         "base": ("folder",),
+        "part": ("folder",),
         "previous": ("folder", "policy", "signed_by"),
         "policy": ("folder", "previous", "signed_by"),
         "signed_by": ("folder", "policy", "previous"),
@@ -339,6 +356,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tokens.toml").chmod(0o600)
     settings = AuditSettings(("pay",), ("age",))
     QueryLedger.create(folder / "asked.db", folder / "numbers.csv", settings).close()
+    make_party_keys("a", folder)
+    make_party_keys("b", folder)
+    parties = [f'{{ name = "{name}", address = "127.0.0.1:1", certificate = "{name}.pem" }}' for name in "ab"]
+    (folder / "sharing.toml").write_text(f'[consortium]\nparties = [{", ".join(parties)}]\n[task]\nkind = "sum"\n')
     (folder / "adult" / "hierarchies").mkdir(parents=True)
     shutil.copy(folder / "table.csv", folder / "adult" / "adult.csv")
     return folder

@@ -121,6 +121,7 @@ def test_a_missing_query(release: Path, runs: Runs) -> None:
     assert "QUERY" in done.sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["lossy-join", "anatomy"])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_two_tables(form: str, kind: str, rules: Rules, saves: Saves, runs: Runs) -> None:

@@ -51,6 +51,7 @@ def mixed_rows(rows: int, number: AdditiveNoise, answer: Any, seed: int) -> tupl
     return true, perturbed, np.where(old, "old", "young")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", CLASSIFIERS)
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize(
@@ -136,6 +137,7 @@ def test_three_classes_and_a_column_without_noise() -> None:
     assert np.allclose(model.predict_proba(np.column_stack([age, arm])).sum(axis=1), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("covariance_type", ["full", "diag"])
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_the_mixture_recovers_clusters_through_the_noise(kind: Any, covariance_type: str) -> None:

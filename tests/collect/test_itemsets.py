@@ -15,6 +15,7 @@ from sfumato.errors import DataError, InputError
 ITEMS = ("bread", "milk", "tea", "jam")
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000), st.floats(0.55, 0.95))
 def test_support_is_that_of_the_inverted_matrix(seed: int, keep: float) -> None:
     """For every set of items, support is the last line of the inverse of its 2^k transition, applied to the counts."""

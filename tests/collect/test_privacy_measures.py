@@ -102,6 +102,7 @@ def test_any_size_of_noise(kind: type[AdditiveNoise], ratio: float) -> None:
         assert 0 < private.mutual_information < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", [[1.0], SHARES], ids=["uniform", "given"])
 @pytest.mark.parametrize("kind", BY_KIND)
 def test_what_is_left_after_a_report(kind: str, shares: list[float]) -> None:

@@ -199,6 +199,7 @@ def test_classes_that_are_known() -> None:
     assert found.as_json()["class_rows"]["new"] == (arm == "new").sum()
 
 
+@pytest.mark.slow
 def test_classes_that_are_perturbed_as_well() -> None:
     """Which features are used at which age, where nobody told either: both are recovered together."""
     draw = np.random.default_rng(6)

@@ -12,6 +12,7 @@ import pytest
 Runs = Any
 
 
+@pytest.mark.slow
 def test_table_page_and_policy(runs: Runs, project: Path) -> None:
     """One run prints the lines, writes private page and figures, and the policy of the knee."""
     found = runs("compare", project, "--algorithms", "mondrian,optimal", "--set", "k=2,3,5,9", "--write", "chosen.toml")

@@ -1,5 +1,6 @@
 """What is measured is what a release of that policy measures."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import sfumato.compare.comparison as running
 from sfumato.compare import Comparison, compare
 from sfumato.compare.comparison import RunFigures, RunOutcome, _meets
 from sfumato.compare.comparison_folder import comparison_page
-from sfumato.errors import InputError
+from sfumato.errors import InputError, PolicyError
 from sfumato.policy import load
 from sfumato.release import anonymize
 
@@ -28,6 +29,7 @@ def found(visits: Any, tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     return compare(policy, visits, algorithms=["optimal", "mondrian", "anatomy"], settings=settings)
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_the_release(found: Comparison, visits: Any) -> None:
     """Every line has the loss, risk, classes and findings that `anonymize` gives under the same policy."""
     checked = 0
@@ -48,6 +50,23 @@ def test_figures_are_those_of_the_release(found: Comparison, visits: Any) -> Non
         assert list(one.privacy) == release.privacy
         checked += 1
     assert checked == 12
+
+
+def test_drawn_rows_are_compared_elsewhere(visits: Any) -> None:
+    """Condensation beside other algorithms is a line that says what to compare; by itself it is an error that does."""
+    columns: dict[str, Any] = {name: {"role": "identifier"} for name in ("sex", "illness", "note")}
+    columns["zip"] = {"role": "quasi", "hierarchy": {"mask": "right"}}
+    policy = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}
+    said = r"in no classes.*run anonymize with each setting, and compare correlation_of_correlations"
+    condensed, other = compare(policy, visits, algorithms=["condensation", "optimal"]).outcomes
+    assert condensed.figures is None
+    assert re.search(said, condensed.reason)
+    assert other.figures is not None
+    with pytest.raises(PolicyError, match=said):
+        compare(policy, visits, algorithms=["condensation"])
+    drawn = policy | {"algorithm": {"name": "condensation"}, "publish": {"form": "synthetic"}}
+    with pytest.raises(InputError, match=said):
+        compare(drawn, visits)
 
 
 def test_what_cannot_be_met_is_a_line(found: Comparison) -> None:
@@ -86,6 +105,7 @@ def test_the_tie_is_lost_as_far_as_values_are_dealt_out(found: Comparison, visit
     assert line.figures.loss == pytest.approx(1 - (kept - chance) / (1 - chance))
 
 
+@pytest.mark.slow
 def test_the_table_is_encoded_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines that see the same of the table share one reading and one encoding."""
     calls = {"read_table": 0, "encode": 0}
@@ -102,6 +122,7 @@ def test_the_table_is_encoded_once(project: Path, monkeypatch: pytest.MonkeyPatc
     assert calls == {"read_table": 1, "encode": 1}
 
 
+@pytest.mark.slow
 def test_average_risk_may_choose_another_front(project: Path) -> None:
     """Front and knee go by the risk that is asked for."""
     settings = {"k": [2, 3, 5, 8, 20]}
@@ -135,6 +156,7 @@ def test_the_page_holds_every_line_and_no_row(found: Comparison, visits: Any) ->
     assert "secret 1" not in text
 
 
+@pytest.mark.slow
 def test_many_algorithms_are_drawn_by_family(project: Path) -> None:
     """More algorithms than there are markers are drawn by family, so that no two look the same."""
     found = compare(project)

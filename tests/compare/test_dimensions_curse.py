@@ -45,6 +45,7 @@ def test_raw_risk_by_counting(policy: dict[str, Any], visits: Any) -> None:
         assert level.raw.highest == 1 / min(sizes)
 
 
+@pytest.mark.slow
 def test_releases_are_those_with_the_other_columns_left_out(policy: dict[str, Any], visits: Any) -> None:
     """Loss and class size are those of a release whose other quasi-identifiers are not published."""
     found = dimensions(policy, visits, k=[3, 8])

@@ -37,6 +37,7 @@ def test_numbers_go_there_and_back() -> None:
         assert numpy_numbers(arrow_numbers(codes).slice(3, 4)).tolist() == [3, 4, 5, 6]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(int(duckdb.__version__.split(".")[0]) < 2, reason="DuckDB before 2.0 imports pandas by itself")
 def test_a_release_does_not_import_pandas(tmp_path: Path) -> None:
     """Whoever hands in no pandas frame does not wait for pandas, though it is installed."""

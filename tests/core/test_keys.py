@@ -53,6 +53,7 @@ def test_counting(table: tuple[list[Any], list[int]], largest: int) -> None:
     assert dict(zip(tuples(packed.unpack(heavy.keys)), heavy.counts.tolist(), strict=True)) == expected
 
 
+@pytest.mark.slow
 @given(columns(), st.data())
 def test_numbers_and_membership(table: tuple[list[Any], list[int]], data: st.DataObject) -> None:
     """Tuples are numbered densely in the order of their keys, and those that were chosen are found again."""

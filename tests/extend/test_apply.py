@@ -599,6 +599,7 @@ def test_a_policy_besides_has_to_be_the_same(tmp_path: Path) -> None:
         sf.apply(tmp_path / "old", people(40, 2), policy={**policy, "privacy": [{"model": "k-anonymity", "k": 2}]})
 
 
+@pytest.mark.slow
 def test_an_unsaved_release_is_saved_first(tmp_path: Path) -> None:
     """Further rows of a release in memory can be had, and are written only once it has been."""
     old = sf.anonymize(people(300, 1), rules("optimal"))
@@ -651,3 +652,13 @@ def test_exact_shares_are_rounded_down() -> None:
     table.loc[table.index[:2], "age"] = "?"
     with pytest.raises(Infeasible, match="and 1 may be dropped"):
         sf.apply(old, table)
+
+
+def test_packed_tables_are_counted_together(tmp_path: Path) -> None:
+    """Where both tables are CSV packed by gzip, the verifier reads them together as it reads each."""
+    policy = rules(publish={"format": "csv.gz"})
+    sf.anonymize(people(200, 1), policy).save(tmp_path / "base")
+    sf.apply(tmp_path / "base", people(60, 2)).save(tmp_path / "more")
+    verdict = verify(tmp_path / "more")
+    assert verdict.satisfied
+    assert verdict.together is not None

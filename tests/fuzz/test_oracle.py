@@ -80,6 +80,7 @@ CHANGES: dict[str, tuple[Callable[[str], str], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_table(change: str, public: Path) -> None:
     """Each way of spoiling the table is found and called by its name."""

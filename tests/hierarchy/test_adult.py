@@ -33,6 +33,7 @@ def distinct(adult: Path) -> dict[str, list[str | None]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("column", "height"), HEIGHTS.items())
 def test_files(
     column: str,

@@ -45,6 +45,7 @@ def test_what_is_refused(tree: Hierarchy) -> None:
     assert set(listed) == {"NULL" if label is None else repr(label) for label in wrong}
 
 
+@pytest.mark.slow
 def test_many_labels_that_stay_the_same() -> None:
     """Two hundred thousand leaves that repeat on three levels are looked at in one pass, not one by one."""
     leaves = [str(leaf) for leaf in range(200_000)]

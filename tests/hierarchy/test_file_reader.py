@@ -97,6 +97,7 @@ def lines_of_cells() -> st.SearchStrategy[str]:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=600)
 @given(lines_of_cells() | st.text('ab*,;\t"\r\n', max_size=14))
 @example("a,*\n\n\r\n\rb,*")

@@ -88,6 +88,7 @@ def trees(draw: st.DrawFn) -> tuple[list[list[str]], list[str | None]]:
     return rows, draw(st.lists(st.none() | st.sampled_from([row[0] for row in rows]), unique=True))
 
 
+@pytest.mark.slow
 @given(trees(), st.sampled_from(",;\t"), st.booleans())
 def test_file(lawful: Lawful, tree: tuple[list[list[str]], list[str | None]], separator: str, bom: bool) -> None:
     """A nested file is read as it was meant under any separator, quotes, raggedness and a BOM."""

@@ -8,9 +8,9 @@ import pytest
 
 HUGE = 1_000_000
 """Characters of a dirty cell."""
-MANY = 300_000
+MANY = 150_000
 """Different values of a column."""
-ROOM = 1000 << 20
+ROOM = 500 << 20
 """Bytes that binding may take besides what Python and Arrow need to start: some 3 kB for each of many values."""
 
 BIND = """
@@ -61,6 +61,7 @@ def _write_leaves(folder: Path, leaves: int) -> None:
     (folder / "leaves.csv").write_text("".join(lines))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_huge_cell(kind: str, tmp_path: Path) -> None:
     """A cell of a megabyte among short ones is taken or refused, in room for a hundred of them, and is not printed."""
@@ -103,6 +104,7 @@ def test_a_huge_label_in_a_file(tmp_path: Path) -> None:
     assert printed == "bound (300, 3)"
 
 
+@pytest.mark.slow
 def test_masks_say_how_long_a_value_may_be(tmp_path: Path) -> None:
     """The sentence names the column, shows the beginning of the value with its length, and the way out."""
     (printed,) = _bind('{"mask": "right"}', tmp_path, f"['4350', 'a' * {HUGE}]", room=100 << 20)

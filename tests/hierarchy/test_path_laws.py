@@ -119,6 +119,7 @@ def trees(draw: st.DrawFn) -> list[tuple[str, ...]]:
     return [(*line, "*") for line in lines]
 
 
+@pytest.mark.slow
 @given(trees())
 def test_file(lines: list[tuple[str, ...]]) -> None:
     """A text of a file has the path of its lowest place, or is refused if it has another that is not above it."""

@@ -199,6 +199,7 @@ CODED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coded", CODED)
 @pytest.mark.parametrize("bins", [[1, 4], [5, 10], [2.5, 5]])
 def test_bins_by_brute_force(coded: dict[str, int], bins: list[float]) -> None:

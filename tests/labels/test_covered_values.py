@@ -76,6 +76,7 @@ def test_wide_ranges_are_sampled() -> None:
     assert not find_covered_values({"integers": True, "domain": [0, 99]}, ["*"]).sampled
 
 
+@pytest.mark.slow
 def test_very_many_ranges_have_fewer_points_each() -> None:
     """However many labels there are, what they stand for fits into memory."""
     labels = [f"[{place}, {place}.5)" for place in range(30_000)]

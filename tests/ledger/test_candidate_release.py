@@ -56,6 +56,7 @@ def test_earlier_table_is_kept(ledger: Ledger, release: Path, tmp_path: Path) ->
     assert "immigration" in problem
 
 
+@pytest.mark.slow
 def test_earlier_table_of_the_ledger(ledger: Ledger, makes: Makes, tmp_path: Path) -> None:
     """An earlier table that is recorded is not copied again, and is found by its content wherever it was."""
     first = ledger.add(makes("spring"))

@@ -116,6 +116,7 @@ def test_lines_cannot_be_changed_by_mistake(filled: Ledger) -> None:
     connection.close()
 
 
+@pytest.mark.slow
 def test_removed_last_line(filled: Ledger) -> None:
     """The last line can be removed with its hash; whoever noted the last hash can tell."""
     noted = filled.check().head

@@ -77,6 +77,7 @@ def test_the_first_release_is_as_the_policy_says(ledger: Ledger, tmp_path: Path)
     assert ledger.check().sound
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("people")
 def test_auto_keeps_what_was_promised(ledger: Ledger, tmp_path: Path) -> None:
     """A second release of the same people keeps the promises of the first, joined with it, and says so publicly."""
@@ -245,6 +246,7 @@ def test_what_promises_ask_of_the_join(ledger: Ledger, tmp_path: Path) -> None:
     assert weakened_requirements(entry) == ["entropy-l-diversity", "t-closeness"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("people")
 def test_columns_without_levels(ledger: Ledger, tmp_path: Path) -> None:
     """Sets and means are fine where the join breaks nothing; where it does, tds cannot mend it, which is said."""
@@ -265,6 +267,7 @@ def test_columns_without_levels(ledger: Ledger, tmp_path: Path) -> None:
         make_recorded_release(ledger, policy(tmp_path, "auto", columns=columns), population="q", name="fourth")
 
 
+@pytest.mark.slow
 def test_three_releases_together(ledger: Ledger, tmp_path: Path) -> None:
     """Three releases that are fine two by two can leave one value: the third is refused, with the attack's name."""
     illness = {"a": ["flu", "HIV", "cold"], "b": ["flu", "HIV", "x"], "c": ["flu", "cold", "x"]}
@@ -286,6 +289,7 @@ def test_three_releases_together(ledger: Ledger, tmp_path: Path) -> None:
     assert not (tmp_path / "c").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("people")
 def test_data_of_the_command_line(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table that the command line names is sought where it runs, also when the policy stands elsewhere."""
@@ -310,6 +314,7 @@ def test_data_of_the_command_line(ledger: Ledger, tmp_path: Path, monkeypatch: p
     assert csv.read_csv(tmp_path / "second" / "public" / "table.csv").num_rows == 300
 
 
+@pytest.mark.slow
 def test_the_command(people: pa.Table, ledger: Ledger, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command records under the name of the folder, tells what it could not ask, and refuses with exit code 1."""
     privacy = [*PRIVACY, {"model": "t-closeness", "column": "illness", "t": 0.9, "distance": "variational"}]

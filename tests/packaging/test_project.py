@@ -44,7 +44,7 @@ def numbers(version: str) -> tuple[int, ...]:
 def test_requirements_have_a_lower_bound_and_no_other() -> None:
     """A dependency states the oldest version that works, in full, and leaves newer ones to the user."""
     assert [
-        requirement for requirement in REQUIREMENTS if not re.fullmatch(r"[a-z-]+>=\d+\.\d+\.\d+", requirement)
+        requirement for requirement in REQUIREMENTS if not re.fullmatch(r"[a-z0-9-]+>=\d+\.\d+\.\d+", requirement)
     ] == []
 
 

@@ -224,6 +224,7 @@ def specializations(random: Random, joined: PlainJoin) -> Iterator[PlainJoin]:
 EVERY = ["A", "B", "E", "old.A", "old.B", "old.race"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("y", [[ROW], ["illness"], [f"old.{ROW}"], ["old.race"]])
 def test_lemmas_4_1_and_4_2_hold_for_y_of_one_table_and_all_join_columns_in_x(y: list[str]) -> None:
     """Then no specialization makes the smallest number larger, nor the largest share smaller."""

@@ -55,6 +55,7 @@ def test_tiny_tables_run(runs: Runs, writes: Writes, rows: int) -> None:
     assert summary["privacy"][0]["achieved"]["k"] == rows
 
 
+@pytest.mark.slow
 def test_random_tables_run(runs: Runs, writes: Writes) -> None:
     """Tables of any mixture of columns end in a release that is verified."""
     for seed in range(4):

@@ -86,6 +86,7 @@ def test_marks_have_grades_and_the_most_dangerous_come_first(writes: Writes) -> 
     assert proposal.text.count("# check: ") == proposal.decisions
 
 
+@pytest.mark.slow
 def test_marks_are_few_however_many_columns_there_are(writes: Writes) -> None:
     """Hundreds of columns of which nothing is known are named together, and not marked one by one."""
     names = [f"v{place}" for place in range(300)]

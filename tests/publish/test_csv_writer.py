@@ -89,7 +89,7 @@ TEXTS = st.text(st.characters(codec="utf-8") | st.sampled_from("'=+-@\t\r\n\0\",
 
 
 @pytest.mark.slow
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(st.tuples(st.none() | TEXTS, st.none() | TEXTS), min_size=1, max_size=12), st.sampled_from(TEXT_TYPES))
 def test_what_is_written_comes_back(
     tmp_path: Path, rules: Rules, rows: list[tuple[str | None, str | None]], kind: Any
@@ -119,6 +119,7 @@ def test_the_rule_is_reversible(text: str) -> None:
         assert float(text) <= 0
 
 
+@pytest.mark.slow
 def test_large_tables_are_written_in_batches(rules: Rules, saves: Saves, tmp_path: Path) -> None:
     """Rows beyond one batch are all there, each with the cells that belong together."""
     rows = 150_000

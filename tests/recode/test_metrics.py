@@ -17,6 +17,7 @@ from sfumato.testing.random_tables import TableCase, random_case
 Evaluating = Callable[[TableCase], Evaluator]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", NAMES)
 def test_losses_are_their_definitions(metric: str, evaluator: Evaluating) -> None:
     """Each node that publishes something costs what its cells cost, between 0 and 1."""
@@ -33,6 +34,7 @@ def test_losses_are_their_definitions(metric: str, evaluator: Evaluating) -> Non
     assert compared > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", NAMES)
 def test_bounds_are_bounds(metric: str, evaluator: Evaluating) -> None:
     """A floor is below every loss, `above` below that of generalizations, `below` adds what specializations lose."""

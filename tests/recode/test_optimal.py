@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.recode.evaluation import Evaluator
 from sfumato.recode.incognito import join_candidates, search_subsets, viable_without_attributes
-from sfumato.recode.optimal import Witnesses, left_by_subsets
+from sfumato.recode.optimal import Witnesses, left_by_subsets, optimal, optimal_from_above
 from sfumato.testing.exhaustive_search import classes_at, evaluate_every_node
 from sfumato.testing.random_tables import TableCase, random_case
 
@@ -28,6 +28,14 @@ def test_subsets_rule_out_no_node_that_passes(seed: int, evaluator: Evaluating) 
         left = left_by_subsets(search, largest)
         for node, one in evaluate_every_node(case).items():
             assert not one.passes or (left[node] and joined[node])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_from_above_the_same_node_is_found(seed: int, evaluator: Evaluating) -> None:
+    """Looking at general nodes first finds the node that the usual search finds, or none where there is none."""
+    case = random_case(Random(f"from above {seed}"))
+    usual, above = optimal(evaluator(case)), optimal_from_above(evaluator(case))
+    assert (usual and usual.node) == (above and above.node)
 
 
 @pytest.mark.parametrize("seed", range(15))

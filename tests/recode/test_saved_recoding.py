@@ -33,6 +33,7 @@ def saved(release: Release) -> SavedRecoding:
     return SavedRecoding.from_recoding(release.encoded, release.recoding, release.policy)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.none() | TEXT, min_size=2, max_size=30))
 def test_what_is_read_is_what_was_written(towns: list[Any]) -> None:

@@ -16,6 +16,11 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy.ma
+import pandas as pd
+import rich.table
+import typer._adapters
+
 import sfumato as sf
 from sfumato.cli import main
 from sfumato.publish import csv_writer, parquet_writer
@@ -23,7 +28,8 @@ from sfumato.release.key_folder import write_key_folder
 from sfumato.report import private_report
 from sfumato.verifier.manifest_signature import TrustedKey, require_signature
 
-WARM = (sf.anonymize, sf.verify, csv_writer, parquet_writer, private_report)  # imported before the first fork
+WARM = (sf.anonymize, sf.verify, csv_writer, parquet_writer, private_report, numpy.ma, pd, rich.table, typer._adapters)
+"""What a release imports is imported before the first fork, so that kills come while it works."""
 STARTED = 0.05  # by when a child listens to signals that can be listened to
 PATIENCE = 20.0  # seconds until a run has surely begun to write
 SIGNALS = {

@@ -84,6 +84,7 @@ def _release(case: str) -> Release:
     return prepare(pa.table(_rows()), policy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_every_section_is_there_in_order(page: Pages, case: str) -> None:
     """A steward finds every part, whatever the form; the page is whole, loads nothing and holds no nan."""
@@ -99,6 +100,7 @@ def test_every_section_is_there_in_order(page: Pages, case: str) -> None:
     assert not {"p0", "p1", "p29"} & {*found.text.split()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_every_attack_stands_in_table_and_audit(page: Pages, case: str) -> None:
     """Each attack has a line with its figures, what it assumes and what it found; the audit has the same."""

@@ -300,6 +300,7 @@ def test_the_three_commands(runs: Runs, job: Path, tmp_path: Path) -> None:
     assert audit["policy"]["publish"]["sign"] == "keys/private.pem"
 
 
+@pytest.mark.slow
 def test_an_unsigned_release_is_as_it_was(runs: Runs, job: Path, tmp_path: Path) -> None:
     """Without a key there is no signature, no key of JSON, and nothing of cryptography is loaded."""
     made = json.loads(runs("anonymize", job, "--json").out)
@@ -353,6 +354,7 @@ def test_a_path_is_a_text(sign: Any, job: Path, tmp_path: Path) -> None:
         load(tables)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OTHERS)
 def test_a_key_of_another_algorithm_is_refused(
     runs: Runs, job: Path, tmp_path: Path, signed: Signed, kind: str
@@ -520,6 +522,7 @@ def test_a_ledger_keeps_the_signature(runs: Runs, job: Path, tmp_path: Path, pai
             path.write_bytes(content)
 
 
+@pytest.mark.slow
 def test_a_second_release_of_a_ledger_is_signed_with_the_key_of_the_command(
     runs: Runs, job: Path, tmp_path: Path, pair_here: KeyFolder
 ) -> None:

@@ -51,6 +51,7 @@ def _buckets(values: list[str | None], recoding: Recoding) -> list[list[str | No
     return list(found.values())
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(["a", "b", "c", "d", "e", None]), min_size=1, max_size=40), st.integers(1, 5))
 def test_every_row_in_a_bucket_of_different_values(values: list[str | None], size: int) -> None:

@@ -16,7 +16,7 @@ from sfumato.testing.two_table_contract import check_split, check_tables, split_
 
 pytestmark = pytest.mark.slow
 
-TABLES = 3
+TABLES = 2
 
 
 @pytest.mark.parametrize("algorithm", RECODERS)

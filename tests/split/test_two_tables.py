@@ -83,6 +83,7 @@ def _expected(release: Release) -> tuple[int, int]:
     return len(several), sum(len(set.intersection(*(bags[place] for place in places))) == 1 for places in several)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["lossy-join", "anatomy"])
 def test_like_plain_loops(rules: Rules, form: str) -> None:
     """Persons in several classes, and those whose bags share one value alone, on random tables."""

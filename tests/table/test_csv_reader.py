@@ -90,6 +90,7 @@ def test_a_record_longer_than_any_block(reads: Reads) -> None:
     assert [len(cell) for cell in found["a"]] == [1, 20 << 20]
 
 
+@pytest.mark.slow
 def test_ten_thousand_columns(reads: Reads) -> None:
     """A header longer than any buffer is read whole."""
     names = [f"column_number_{i}" for i in range(10_000)]
@@ -105,6 +106,7 @@ def test_identifiers_are_not_even_read(tmp_path: Path, rules: Rules) -> None:
     assert read_table(path, load(rules({"ssn": "identifier", "a": "quasi"}))).arrow.column_names == ["a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -211,6 +213,7 @@ def test_names_without_a_policy(tmp_path: Path) -> None:
     assert column_names(tmp_path / "t.csv", DataSource()) == ["a\nx", "b"]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     st.lists(
@@ -232,6 +235,7 @@ def test_what_another_program_writes_is_read(
     assert list(zip(found["a"], found["b"], strict=True)) == rows
 
 
+@pytest.mark.slow
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.binary(max_size=60) | st.text('ab,;"\n\r \t|\0é', max_size=40).map(str.encode))
 def test_any_bytes_are_read_or_refused(tmp_path: Path, rules: Rules, content: bytes) -> None:

@@ -79,6 +79,7 @@ def test_by_table_query_and_url(tmp_path: Path, rules: Rules, kind: str) -> None
     assert read_table(policy.source.path, policy).arrow.to_pydict() == FOUND
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_from_init_to_a_release(tmp_path: Path, runs: Runs, kind: str) -> None:
     """The query is written into the policy by init, anonymize reads by it, and --data names another table."""

@@ -77,6 +77,7 @@ def test_whole_numbers_beside_missing_ones_stay_whole(rules: Rules) -> None:
         assert {type(cell) for cell in found[name]} == {int, type(None)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["*", "^na.*$", "^.*$", 'quo"te', "a b", "class_id", "NULL"])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "duckdb"])
 def test_a_column_is_called_what_it_is_called(kind: str, name: str, rules: Rules) -> None:

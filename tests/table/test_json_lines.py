@@ -24,6 +24,7 @@ def test_a_long_line_of_json(reads: Reads) -> None:
     assert len(found["a"][0]) == 9 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -97,6 +97,7 @@ def _public_bytes(folder: Path) -> bytes:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file_format", ["csv", "parquet"])
 @pytest.mark.parametrize(("form", "algorithm"), SIDE_BY_SIDE)
 def test_trust_07_what_only_suppressed_rows_hold_is_in_no_public_byte(

@@ -78,6 +78,7 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", WRITERS)
 def test_trust_07_of_files(tmp_path: Path, runs: Runs, file: str) -> None:
     """No identifier is in the release, in its database or in what is printed, whether it succeeds or fails."""

@@ -109,6 +109,7 @@ def test_trust_02_any_table_is_published_as_promised_or_not_at_all(
     assert release.rows == sum(classes.values()) >= (1 - suppression) * len(rows) - 1e-9
 
 
+@pytest.mark.slow
 @ALGORITHMS
 @pytest.mark.parametrize("others", [0, 1, 4])
 def test_trust_04_a_unique_null_row_is_never_published_alone(rules: Rules, algorithm: str, others: int) -> None:
@@ -124,6 +125,7 @@ def test_trust_04_a_unique_null_row_is_never_published_alone(rules: Rules, algor
     assert found.risk.uniques == 0
 
 
+@pytest.mark.slow
 @ALGORITHMS
 @FORMATS
 def test_trust_05_suppressed_is_not_null(
@@ -138,6 +140,7 @@ def test_trust_05_suppressed_is_not_null(
     assert sf.verify(folder).satisfied
 
 
+@pytest.mark.slow
 @ALGORITHMS
 @FORMATS
 def test_trust_06_the_order_says_nothing_of_the_input(
@@ -162,6 +165,7 @@ def test_trust_06_the_order_says_nothing_of_the_input(
     assert again["p"].to_pylist() != published["p"].to_pylist()
 
 
+@pytest.mark.slow
 @ALGORITHMS
 @FORMATS
 def test_trust_07_canaries_are_in_no_byte(runs: Runs, tmp_path: Path, algorithm: str, kind: str) -> None:

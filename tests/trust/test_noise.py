@@ -13,6 +13,7 @@ import sfumato as sf
 from sfumato.cli import main
 
 
+@pytest.mark.slow
 def test_trust_22_a_filter_that_recovers_much_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Four columns that go together under independent noise: the command says so, and keeps silent of one column."""
     draw = np.random.default_rng(1)

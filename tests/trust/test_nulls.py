@@ -113,6 +113,7 @@ def _policy(rules: Rules, folder: Path, kind: str, algorithm: str, **tables: Any
     return rules({**roles, "town": "quasi", "illness": "sensitive"}, algorithm=search, **tables)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["partition", "boxes", "means"])
 def test_trust_04_numbers_and_null_together_read_as_all_numbers_do(form: str, rules: Rules, tmp_path: Path) -> None:
     """A range that takes NULL in and the range of all numbers are both ``*``, and rows under them are one class."""

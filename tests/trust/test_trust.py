@@ -349,6 +349,7 @@ def test_trust_13_the_same_input_gives_the_same_rows(
     assert bags(people, policy) == bags(turned, policy)
 
 
+@pytest.mark.slow
 def test_trust_13_a_killed_run_leaves_nothing_for_good(
     people: Any, roles: dict[str, Any], rules: Rules, saves: Saves, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def test_totals_are_their_definitions(tmp_path: Path) -> None:
     assert suppressing > 10
 
 
+@pytest.mark.slow
 def test_parts_make_the_whole(tmp_path: Path) -> None:
     """The losses of attributes, by weight, are the loss of the table; cells that show nothing add up."""
     compared = 0
@@ -62,6 +63,7 @@ def test_parts_make_the_whole(tmp_path: Path) -> None:
     assert compared > 10
 
 
+@pytest.mark.slow
 def test_stars_are_suppressed_cells(tmp_path: Path) -> None:
     """A cell counts as suppressed where its row is gone or its label covers the whole domain."""
     for case, recoding, found in measured(tmp_path, 40):

@@ -115,6 +115,7 @@ def test_files_tell_what_the_release_tells(
     assert (form == "generalized") is (found["ncp"] > release.suppressed / 400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ss", ["together", "apart"])
 def test_either_sensitive_column(tmp_path: Path, capsys: pytest.CaptureFixture[str], ss: str) -> None:
     """Queries ask of the column that a requirement looks at, or of the one that is named, in one SS file or in two."""

@@ -77,6 +77,7 @@ def test_a_requirement_about_another_column_is_the_callers_mistake(made: Any) ->
         verify(release.folder, asked=RequestedPromise([]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["../../secret.csv", "/etc/passwd", "..", "", ".", "a/b.csv", "a\\b.csv", "x\0.csv"])
 def test_no_path_leads_out_of_the_folder(made: Any, name: str) -> None:
     """A table or file elsewhere is refused by its name."""
@@ -120,6 +121,7 @@ def test_a_folder_that_is_no_release_is_named(tmp_path: Path) -> None:
         verify(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 100_000, b'"text"'])
 @pytest.mark.parametrize("account", ["public/manifest.json", "private/audit.json"])
 def test_accounts_that_are_no_json_object_are_a_sentence(made: Any, account: str, content: bytes) -> None:
@@ -130,6 +132,7 @@ def test_accounts_that_are_no_json_object_are_a_sentence(made: Any, account: str
         verify(release.folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "needs",
     [
@@ -160,6 +163,7 @@ def test_an_audit_without_proper_costs_is_a_sentence(made: Any, costs: Any) -> N
         verify(release.folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.995])
 def test_a_truncated_table_is_reported(made: Any, kind: str, share: float) -> None:

@@ -111,6 +111,7 @@ def counts(part: Rows, column: str = "s") -> list[int]:
     return sorted(Counter(row[column] for row in part).values(), reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("persons", [False, True])
 def test_k_anonymity(seed: int, persons: bool) -> None:
@@ -146,6 +147,7 @@ def test_alpha_over_several_columns(seed: int, protected: list[str] | None) -> N
         assert found.achieved["alpha"] == pytest.approx(float(share))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_alpha_k_anonymity(seed: int) -> None:
     """Both of its parts must hold, and both figures are given."""
@@ -157,6 +159,7 @@ def test_alpha_k_anonymity(seed: int) -> None:
     assert [found.satisfied for found in agree(rows, rules)] == [True, False, False, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("persons", [False, True])
 def test_distinct_l_diversity(seed: int, persons: bool) -> None:
@@ -176,6 +179,7 @@ def people(part: Rows, persons: bool) -> int:
     return len({row["who"] for row in part}) if persons else len(part)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("persons", [False, True])
 def test_entropy_l_diversity(seed: int, persons: bool) -> None:

@@ -65,6 +65,7 @@ def test_guarded_cells_are_compared_as_they_were(kind: str, cell: str, tmp_path:
     assert (finding.satisfied, finding.achieved) == (False, {"alpha": 0.5})
 
 
+@pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize("null", ["", "?"])
 def test_null_is_a_label_and_a_value_of_its_own(made: Any, kind: str, null: str) -> None:
@@ -125,6 +126,7 @@ def test_typed_columns_are_compared_as_the_library_prints_them(values: Any, kind
     assert verdict.classes == len(values.unique())
 
 
+@pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize("folder", ["k=5/release", "[1]*/re?ease", "a'b/it's"])
 def test_folders_whose_names_mean_something_to_the_database(made: Any, kind: str, folder: str, tmp_path: Path) -> None:

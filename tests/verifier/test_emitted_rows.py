@@ -125,6 +125,7 @@ def _same_job(lines: list[list[str]]) -> None:
         line[2] = "cook" if line[2] == "nurse" else line[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -230,6 +231,7 @@ HARD: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
 @pytest.mark.parametrize("hard", HARD)

@@ -45,6 +45,7 @@ def test_the_verifier_shares_no_code_with_what_it_checks() -> None:
             assert own or known, f"{path.name} imports {name}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "rule"), LIARS, ids=lambda value: getattr(value, "name", ""))
 def test_a_model_that_wrongly_says_yes_is_found_out(
     model: Any, rule: dict[str, Any], patients: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -92,6 +92,7 @@ def test_a_local_release_holds(made: Any, kind: str, algorithm: str) -> None:
     assert verify(release.public).satisfied
 
 
+@pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize(("change", "complaint"), CHANGES, ids=lambda value: getattr(value, "__name__", ""))
 def test_legal_labels_in_the_wrong_place_are_found_out(

@@ -34,6 +34,7 @@ def public_part(made: Any, suppression: float, *privacy: dict[str, Any]) -> Any:
     return release, whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", ["variational", "kl", "emd-equal", "emd-ordered"])
 def test_where_no_row_can_be_missing_the_table_speaks_for_itself(made: Any, distance: str) -> None:
     """With a suppression limit of 0 the distances are those that the complete folder gives."""

@@ -180,6 +180,7 @@ def test_a_column_of_another_role_is_found_out(made: Any) -> None:
     assert says(verify(release.folder), "does not give the columns the roles of the policy")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", [{"k": 400}, {"l": 1}, {}, "much", None])
 def test_a_figure_that_was_made_up_is_found_out(made: Any, figure: Any) -> None:
     """The manifest's figures are those of the table, key by key."""

@@ -134,6 +134,7 @@ def test_guarded_texts_are_compared_as_they_were(split: Make, kind: str, cell: s
     )
 
 
+@pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize("name", ["class_id_", "Class_ID", "=id", 'a"b', "c0", "n", " "])
 def test_the_class_id_column_may_have_any_name(split: Make, kind: str, name: str) -> None:

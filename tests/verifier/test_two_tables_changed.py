@@ -192,6 +192,7 @@ def test_many_classes_that_differ_are_counted(made: Make) -> None:
     assert "5 more classes differ so in ss.csv" in problems
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["x", "1.0", "01", " 10", "1e1", "10.5", "+10", '""', "99999999999999999999", "ten"])
 @pytest.mark.parametrize("stem", ["nss", "ss"])
 def test_a_class_id_is_written_as_a_whole_number(made: Make, stem: str, cell: str) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sfumato.api.complete_release import open_complete_release
 from sfumato.api.given_release import PolicyLike, given_data, given_drawn_files, policy_for
-from sfumato.errors import InputError
+from sfumato.errors import InputError, listing
+from sfumato.labels.data_dictionary import is_aggregate
 from sfumato.page.display import Display, FigureTable, Shown
 from sfumato.page.wording import percent
 from sfumato.policy import load
@@ -191,7 +192,9 @@ def utility(  # noqa: PLR0913 - as many settings as the question has
 ) -> ReleaseUtility:
     """Measure what a publication cost, from what is published and the table it was made from.
 
-    Of drawn rows it is how like the original they are, a `Likeness`, and queries are not asked.
+    Of drawn rows it is how like the original they are, a `Likeness`, and queries are not asked. Nor are they of means,
+    medians and modes of classes, of which an `AggregateUtility` comes back: all losses, where the classes that are
+    formed again from the original are those of the published table, and else what the files tell without them.
 
     `release` is a folder or a `Release`; `original` a frame or a path, which a `Release` has itself. So many random
     COUNT `queries` (100) are asked of so many quasi-identifiers each (`dimensions`: 4), which would match a share
@@ -229,6 +232,17 @@ def utility(  # noqa: PLR0913 - as many settings as the question has
         return cast("ReleaseUtility", found)
     with given_data(release) as place:
         folder = open_complete_release(place, policy_for(policy, release), table)
+        aggregated = [entry["name"] for entry in folder.manifest["columns"] if is_aggregate(entry)]
+        if aggregated:
+            from sfumato.utility.aggregate_comparison import measure_aggregates  # noqa: PLC0415 - heavy
+
+            if queries or given:
+                raise InputError(
+                    "queries count rows by what labels cover, which means, medians and modes do not tell of "
+                    f"{listing(aggregated)}; leave --queries and what goes with it out"
+                )
+            comparison = ReleaseComparison.read(folder.public, folder.manifest, table, policy=folder.policy)
+            return cast("ReleaseUtility", measure_aggregates(comparison))
         workload = column = errors = None
         # where no column is sensitive there is nothing to ask, unless somebody does
         quiet = [column for column in folder.policy.sensitive if column.masks.noise is None]

@@ -46,6 +46,7 @@ COMMANDS = (
     "rules",
     "condense",
     "audit",
+    "party",
     "schema",
 )
 """The commands in the order of the help text: each is a module of this package, with a function or an `app`."""

@@ -16,6 +16,10 @@ _MEANINGS = {
     ),
     "paper": "the paper's estimate, where every line counts that may be meant",
 }
+_OF_DRAWN_ROWS = (
+    "sums over drawn rows ± the standard error of a sample of as many rows as the original had; "
+    "what groups of at least k rows smooth away is not in it"
+)
 
 
 def query(
@@ -59,8 +63,11 @@ def _print_answers(answers: "Answers", *, explain: bool) -> None:
         group = ["NULL" if value is None else str(value) for value in answer.group.values()]
         table.add_row(*group, *map(format_estimate, answer.values.values()))
     console.print(table)
-    console.print(_MEANINGS[answers.estimate], soft_wrap=True)
-    if any((one.standard_error or 0) > abs(one.estimate or 0) for answer in answers for one in answer.values.values()):
+    drawn = answers.form == "synthetic"
+    console.print(_OF_DRAWN_ROWS if drawn else _MEANINGS[answers.estimate], soft_wrap=True)
+    if not drawn and any(
+        (one.standard_error or 0) > abs(one.estimate or 0) for answer in answers for one in answer.values.values()
+    ):
         console.print("an error above its figure: the labels are too coarse to tell", soft_wrap=True)
     for sentence in (*answers.masked, *answers.aggregated, *answers.lumps):
         console.print(sentence, soft_wrap=True)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from sfumato.utility import Utility
+    from sfumato.utility.aggregate_comparison import AggregateUtility
     from sfumato.utility.likeness import Likeness
     from sfumato.utility.masked_values import PublishedChanges
     from sfumato.utility.query_error import QueryErrors
@@ -38,6 +39,7 @@ def utility(
     """Measure what a publication cost, from the published files and the original table."""
     from sfumato.api.commands import utility as measure
     from sfumato.cli.printing import print_json, progress
+    from sfumato.utility.aggregate_comparison import AggregateUtility
     from sfumato.utility.likeness import Likeness
 
     with progress("queries", quiet=as_json, verb="asking") as bar:
@@ -56,6 +58,8 @@ def utility(
         print_json(found.as_json())
     elif isinstance(found, Likeness):
         _print_likeness(found)
+    elif isinstance(found, AggregateUtility):
+        _print_aggregates(found)
     else:
         _print_utility(found.losses, found.queries)
         if found.masked:
@@ -111,6 +115,25 @@ def _print_likeness(likeness: "Likeness") -> None:
     console.print(table)
     if likeness.unlearned:
         console.print(likeness.unlearned, soft_wrap=True)
+
+
+def _print_aggregates(found: "AggregateUtility") -> None:
+    """Print what means, medians and modes cost, and how columns are distributed before and after."""
+    from rich.table import Table
+
+    from sfumato.cli.printing import break_name, console_of, name_column
+
+    if found.losses is not None:
+        _print_utility(found.losses, None)
+    table = Table(name_column("aggregated", [name for name, _ in found.lines()]), "true → published")
+    for name, figures in found.lines():
+        table.add_row(break_name(name), figures)
+    console = console_of()
+    console.print(table)
+    for sentence in found.sentences():
+        console.print(sentence, soft_wrap=True)
+    if found.masked:
+        _print_masked(found.masked)
 
 
 def _print_masked(masked: "Mapping[str, PublishedChanges]") -> None:

@@ -24,6 +24,10 @@ def verify(
         list[Path] | None,
         typer.Option(help="A release that this one adds rows to, if it is not where it was.", metavar="DIR"),
     ] = None,
+    part: Annotated[
+        list[Path] | None,
+        typer.Option(help="Another part, where several parties published one release together.", metavar="DIR"),
+    ] = None,
     signed_by: Annotated[
         Path | None,
         typer.Option(help="Refuse what the owner of this public key has not signed.", metavar="PUBLIC"),
@@ -43,7 +47,7 @@ def verify(
             rules = rules.for_table(published_names(folder), whole=False)
         asked = asked_by_policy(rules)
         check_earlier(folder, rules)
-    verdict = check(folder, asked=asked, previous=files, signed_by=signed_by, bases=base or ())
+    verdict = check(folder, asked=asked, previous=files, signed_by=signed_by, bases=base or (), parts=part or ())
     show_verdict(verdict, as_json=as_json)
     raise typer.Exit(0 if verdict.satisfied else 1)
 

@@ -31,6 +31,7 @@ from sfumato.table import Table, from_frame, read_table
 Watch = Callable[[int, int, str], Progress | None]
 """Told how many lines are done, how many there are and which comes next; may give what that one reports to."""
 
+_CONDENSATION = "condensation"
 _RISKS = ("highest", "average")
 _MEASURES = ("ncp", "tie")
 
@@ -343,17 +344,26 @@ def compare(  # noqa: PLR0913 - as many as there are things to vary, by keyword
         raise InputError(f"the risk {quote(risk)} is not measured; choose {' or '.join(_RISKS)}")
     rules = load(policy).replace(source=data if isinstance(data, str | Path) else None, seed=seed)
     if rules.publish.drawn:
-        raise InputError(
-            f"compare holds generalized releases side by side, and the form {quote(rules.publish.form)} is drawn; run "
-            "anonymize with each setting, and look at utility and risk in its --json"
-        )
+        raise InputError(_no_classes(rules.publish.form))
     rules = settle_policy(rules, rules.source.place if data is None or isinstance(data, str | Path) else data)
-    runs = plan_runs(rules, algorithms, find_settings(rules, settings or {}))
+    runs = tuple(
+        replace(run, reason=_no_classes("synthetic")) if run.algorithm == _CONDENSATION and run.policy is None else run
+        for run in plan_runs(rules, algorithms, find_settings(rules, settings or {}))
+    )
     if all(run.policy is None for run in runs):
         raise PolicyError(f"no line of the comparison is a policy: {runs[0].reason}")
     cache = EncodingCache.from_data(data, next(run.policy for run in runs if run.policy is not None))
     outcomes, stopped = run_until_stopped(_run_all(runs, cache, watch), sure=lambda line: line.figures is not None)
     return Comparison(rules, tuple(outcomes), len(runs), cache.table.rows, risk, cache.seconds, stopped)
+
+
+def _no_classes(form: str) -> str:
+    """Why rows of a form that is drawn are not compared, and what to do instead."""
+    figures = "correlation_of_correlations, worst_ks and worst_tv of utility" if form == "synthetic" else "utility"
+    return (
+        f"rows of the form {quote(form)} are in no classes, so there is no NCP and no chance of being found to hold "
+        f"against other lines; run anonymize with each setting, and compare {figures} and risk in its --json"
+    )
 
 
 def _run_all(runs: Sequence[RunConfiguration], cache: "EncodingCache", watch: Watch | None) -> Iterator[RunOutcome]:
@@ -404,10 +414,7 @@ class EncodingCache:
     def encoded(self, policy: Policy) -> EncodedTable:
         """Encode the table as this policy sees it."""
         if policy.publish.drawn:
-            raise InputError(
-                f"a release of the form {policy.publish.form} has no classes that others could be compared with; make "
-                "it with sfumato anonymize, whose --json has its figures"
-            )
+            raise InputError(_no_classes(policy.publish.form))
         looked_at = frozenset(name for model in policy.privacy for name in model.looks_at)
         view = (policy.publish.form == "anatomy", looked_at, policy.search.seed, _masks_of(policy))
         if view not in self.by_view:

@@ -37,7 +37,8 @@ class ReleaseManifest:
     The first table is the one with the quasi-identifiers; `class_id` is the column that joins the tables, where there
     are several. `null` is how a CSV file writes NULL. `promise` has the requirements that the release states to meet.
     `extends` counts the releases that it adds rows to.
-    `bounds` are the columns of numbers beside labels: what they tell, the labels tell as well.
+    `bounds` are the columns of numbers beside labels: what they tell, the labels tell as well. `multiple` says how many
+    rows were drawn for each of the original, where rows are drawn.
     """
 
     folder: Path
@@ -49,6 +50,7 @@ class ReleaseManifest:
     promise: tuple[Any, ...] = ()
     extends: int = 0
     bounds: tuple[Entry, ...] = ()
+    multiple: int = 1
 
     @property
     def is_split(self) -> bool:
@@ -72,10 +74,10 @@ class ReleaseManifest:
         return {**tables, **csv, "columns": [{"role": "plain", **entry} for entry in (*self.columns, *self.bounds)]}
 
 
-def read_manifest(folder: str | Path, *, densities: bool = False) -> ReleaseManifest:
+def read_manifest(folder: str | Path, *, densities: bool = False, drawn: bool = False) -> ReleaseManifest:
     """Read the manifest of a release, given its folder or the public part of it; private files are not read.
 
-    One of densities has no labels, and is refused unless these can be dealt with.
+    One of densities has no labels, and one of `drawn` rows nobody's; they are refused unless these can be dealt with.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -92,10 +94,12 @@ def read_manifest(folder: str | Path, *, densities: bool = False) -> ReleaseMani
             "a release of the form uncertain has densities, and no labels or classes to look at; what they hide and "
             "what they are worth is in its private report, and sfumato query answers from them"
         )
-    if not isinstance(form, str) or form not in {*ONE_TABLE, *TWO_TABLES, *DENSITIES}:
+    known = {*ONE_TABLE, *TWO_TABLES, *DENSITIES, *([SYNTHETIC_FORM] if drawn else [])}
+    if not isinstance(form, str) or form not in known:
         raise InputError(
             f"this works on rows that are people's, and {folder} is of the form {quote(form)}: its rows are no "
-            "person's, so that there are no labels and classes to look anybody up by; analyze its table as it is"
+            "person's, so that there are no labels and classes to look anybody up by; analyze its table, or ask it by "
+            "sfumato query"
         )
     split = form in TWO_TABLES
     tables = _table_names(manifest, ("nss", "ss") if split else ("table",))
@@ -107,6 +111,9 @@ def read_manifest(folder: str | Path, *, densities: bool = False) -> ReleaseMani
     csv, promise, added = manifest.get("csv", {}), manifest.get("promise"), manifest.get("extends", {})
     extended = added.get("releases") if isinstance(added, dict) else None
     entries = _entries(manifest, tables if split else ())
+    multiple = manifest.get("multiple", 1)
+    if not isinstance(multiple, int) or isinstance(multiple, bool) or multiple < 1:
+        raise DataError(f"manifest.json has no proper 'multiple': {_CHANGED}")
     return ReleaseManifest(
         public.resolve(),
         form,
@@ -117,6 +124,7 @@ def read_manifest(folder: str | Path, *, densities: bool = False) -> ReleaseMani
         tuple(promise) if isinstance(promise, list) else (),
         len(extended) if isinstance(extended, list) else 0,
         tuple(entry for entry in entries if entry.get("role") == "bound"),
+        multiple,
     )
 
 

@@ -43,13 +43,17 @@ def recode(
 
         recoding = recode_locally(permitted, policy, name, progress)
     if recoding is None:
-        raise _infeasible(permitted, policy)
+        raise explain_infeasible(whole_table(permitted), policy)
     return shift_levels(recoding, encoded)
 
 
 def check_models(encoded: EncodedTable, policy: Policy) -> None:
     """Let each requirement look at the table once, and name the one that objects."""
-    whole = whole_table(encoded)
+    check_whole(whole_table(encoded), policy)
+
+
+def check_whole(whole: EquivalenceClasses, policy: Policy) -> None:
+    """Do the same with the table as one class, wherever that was counted."""
     for place, model in enumerate(policy.privacy):
         try:
             model.check(whole)
@@ -64,16 +68,15 @@ def whole_table(encoded: EncodedTable) -> EquivalenceClasses:
     return counter.group(counter.roll_up(counter.at_bottom(), top)).classes
 
 
-def _infeasible(encoded: EncodedTable, policy: Policy) -> Infeasible:
+def explain_infeasible(whole: EquivalenceClasses, policy: Policy) -> Infeasible:
     """Name each requirement that the whole table as one class fails, and the nearest that it meets."""
-    whole = whole_table(encoded)
     failing = [model for model in policy.privacy if not model.holds(whole).all()]
     reasons = []
     for model in failing:
         keys = ", ".join(f"{key} = {value}" for key, value in model.required.items())
         reasons.append(f"{model.name} ({keys}) cannot be met: {model.hint(whole)}")
     reason = "; ".join(reasons)
-    limit = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression).limit
+    limit = Requirement.from_share(policy.privacy, whole.rows, policy.search.suppression).limit
     if limit and reason:
         reason += f" where no row is suppressed, and suppressing {limit:,} rows is not enough"
     nearest = {key: float(value) for model in failing for key, value in model.achieved(whole).items()}

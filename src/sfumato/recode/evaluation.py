@@ -82,9 +82,13 @@ class Evaluator:
             self._cached_nodes = np.vstack([self._cached_nodes, node])
         return frequencies
 
+    def count_classes(self, node: Node) -> NodeClasses:
+        """Count the classes at a node. Whoever gets the counts from elsewhere than a table has another way."""
+        return self.counter.group(self.frequencies(node))
+
     def judge(self, node: Node) -> tuple[NodeClasses, BoolArray, FloatArray]:
         """Count the classes at a node, and tell which of them pass and the share of each that is doomed."""
-        grouped = self.counter.group(self.frequencies(node))
+        grouped = self.count_classes(node)
         passing = self.requirement.holds(grouped.classes)
         doomed = np.zeros(len(passing)) if passing.all() else self.requirement.doomed(grouped.classes)
         return grouped, passing, doomed
@@ -107,6 +111,13 @@ class Evaluator:
         """Tell whether the node, or something below it, may pass."""
         grouped, _, doomed = self.judge(node)
         return self._is_viable(grouped.classes, doomed)
+
+    def known_to_fail(self, node: Node) -> bool:
+        """Tell whether a node is known not to be viable, by what was counted so far; here nothing keeps from counting.
+
+        Whoever gets the counts from elsewhere answers from what it has, and never asks for more.
+        """
+        return not self.viable(node)
 
     def _is_viable(self, classes: EquivalenceClasses, doomed: FloatArray) -> bool:
         if self.requirement.rules_out(float((classes.sizes * doomed).sum())):

@@ -7,9 +7,10 @@ specialization suppresses as well, add to the floor under its specializations.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -32,9 +33,10 @@ class NodeLoss:
 
 
 class Metric(ABC):
-    """The loss of full-domain generalizations of one table."""
+    """The loss of full-domain generalizations of one table of so many `rows`."""
 
     name: ClassVar[str]
+    rows: int
 
     @abstractmethod
     def floor(self) -> FloatArray:
@@ -51,6 +53,20 @@ class Metric(ABC):
 
         `passing` has a flag per class, `doomed` the share of each class that every specialization suppresses as well.
         """
+
+    def of_union(self, rows: int, losses: Sequence[FloatArray]) -> Self:  # noqa: ARG002 - additive ones need it
+        """Give the same metric for the union of this table with others, of `rows` rows in all.
+
+        `losses` has for each attribute float[levels] what all rows of the union lose at each level: the sum of what
+        `total_losses` gives for each table.
+        """
+        united = copy(self)
+        united.rows = rows
+        return united
+
+    def total_losses(self) -> list[FloatArray]:
+        """Give for each attribute what all rows lose at each level, float[levels]; nothing where none is needed."""
+        return []
 
 
 class AdditiveMetric(Metric):
@@ -78,6 +94,16 @@ class AdditiveMetric(Metric):
     def floor(self) -> FloatArray:
         """Give the loss of every node if no row were suppressed, which needs no look at any class."""
         return outer_sum(self.base)
+
+    def total_losses(self) -> list[FloatArray]:
+        """Give for each attribute what all rows lose at each level, if no row is suppressed."""
+        return [means * self.rows for means in self.base]
+
+    def of_union(self, rows: int, losses: Sequence[FloatArray]) -> Self:
+        """Average the losses over the rows of the union; what a label loses is the same in all tables."""
+        united = super().of_union(rows, losses)
+        united.base = [total / rows for total in losses]
+        return united
 
     def price(self, node: Node, classes: NodeClasses, passing: BoolArray, doomed: FloatArray) -> NodeLoss:
         """Add to the loss without suppression, for each suppressed row, what its labels had not lost yet."""
@@ -146,7 +172,7 @@ class Entropy(AdditiveMetric):
         """Average loss per label, scaled so that the whole attribute at its top loses 1."""
         rows = attribute.frequencies.sum()
         rows_of_label = np.bincount(attribute.hierarchy.matrix[:, level], weights=attribute.frequencies)
-        bits_left = np.log2(rows / rows_of_label)
+        bits_left = np.log2(rows / np.maximum(rows_of_label, 1))  # labels that no row has may be there, and cost nobody
         bits = _entropy_bits(attribute, int(rows))
         return 1.0 - bits_left / bits if bits else np.zeros(len(rows_of_label))
 
@@ -183,6 +209,7 @@ class AverageClassSize(Metric):
     name = "average-class-size"
 
     def __init__(self, encoded: EncodedTable) -> None:
+        self.rows = encoded.rows
         self.shape = tuple(attribute.hierarchy.height + 1 for attribute in encoded.quasi)
 
     def floor(self) -> FloatArray:

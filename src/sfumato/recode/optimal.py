@@ -12,6 +12,7 @@ its own `doomed` bound, so the result equals that of exhaustive search; models d
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.encode import EncodedTable
@@ -29,6 +30,9 @@ _FEW_TUPLES = 200_000
 
 _MOST_WITNESSES = 20
 """At most so many classes that are too small are followed through the lattice; later ones rule out little more."""
+
+_MOST_ABOVE = 300
+"""So many nodes above one that fails are looked at, by what is known of it."""
 
 _BLOCK = 1 << 16
 
@@ -57,20 +61,56 @@ def optimal(evaluator: Evaluator, progress: Progress | None = None) -> Evaluatio
     return search.best
 
 
+def optimal_from_above(evaluator: Evaluator, progress: Progress | None = None) -> Evaluation | None:
+    """Find the same node as `optimal` by looking at general nodes before special ones, for those who count in secret.
+
+    Where every look at a node tells its counts to others, a node that fails badly tells most. So a node is looked at
+    only where it would be better than the best so far and all nodes above it that would be are settled. The search
+    first goes down from the top, always to the cheapest child that passes. Then it takes the open node with most open
+    nodes below it, which is one of the highest: a node that fails settles all of these at once, and one that passes is
+    the best so far where no row is suppressed. Counts of a node tell those of every node above it, so a node that fails
+    settles what is below the nodes above it that fail as well. Nothing is counted for subsets of the attributes, and no
+    class followed.
+    """
+    search, lattice = _BranchAndBound(evaluator, follow=False), evaluator.lattice
+    search.learn(evaluator.evaluate(lattice.top))
+    here = lattice.top
+    while True:  # down from a node to its cheapest child that passes, as long as there is one
+        children = [(*here[:i], level - 1, *here[i + 1 :]) for i, level in enumerate(here) if level]
+        for child in sorted(children, key=lambda node: (search.initial_floor[node], node)):
+            if search.may_improve(child):
+                search.look_from_above(child)
+                if search.passing[child]:
+                    here = child
+                    break
+        else:
+            break
+    while (node := search.next_node()) is not None:
+        open_below = search.count_open()
+        if left := int(open_below[lattice.top]):  # otherwise what is left ties with the best
+            open_below[search.floor >= search.loss_to_beat] = 0
+            node = tuple(int(level) for level in np.unravel_index(int(np.argmax(open_below)), open_below.shape))
+        search.look_from_above(node)
+        if progress:
+            progress(search.floor.size - left, search.floor.size)
+    return search.best
+
+
 class _BranchAndBound:
     """What is known of all nodes: arrays in the shape of the lattice, and the best node so far.
 
     `initial_floor` is the metric's floor under the loss of each node; `floor` is raised by what evaluations tell, and
-    infinite where a node is settled. `passing` marks nodes that are known to pass.
+    infinite where a node is settled. `passing` marks nodes that are known to pass. `follow` says whether classes that
+    are too small are followed through the lattice.
     """
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, *, follow: bool = True) -> None:
         self.evaluator = evaluator
         self.initial_floor = evaluator.metric.floor()
         self.floor = self.initial_floor.copy()
         self.passing = np.zeros(self.floor.shape, dtype=np.bool_)
         self.best: Evaluation | None = None
-        self.witnesses_left = _MOST_WITNESSES
+        self.witnesses_left = _MOST_WITNESSES if follow else 0
 
     @cached_property
     def witnesses(self) -> "Witnesses":
@@ -96,6 +136,38 @@ class _BranchAndBound:
             self.passing[above if closed_upwards else node] = True
             if self.best is None or self._precedes_best(evaluation.loss, node):
                 self.best = evaluation
+
+    def look_from_above(self, node: Node) -> None:
+        """Evaluate a node; where it is out, settle what is below the highest nodes above it that are known to be."""
+        evaluation = self.evaluator.evaluate(node)
+        self.learn(evaluation)
+        if evaluation.viable:
+            return
+        fails, reached, open_below = {node: True}, [node], self.count_open()
+        while reached and len(fails) < _MOST_ABOVE:
+            below = reached.pop()
+            above = [parent for parent in self.evaluator.lattice.parents(below) if open_below[parent]]
+            for parent in above:
+                if parent not in fails:
+                    fails[parent] = self.evaluator.known_to_fail(parent)
+                    reached += [parent] if fails[parent] else []
+            if not any(fails[parent] for parent in above):
+                self.floor[specializations(below)] = np.inf
+                open_below = self.count_open()
+
+    @property
+    def loss_to_beat(self) -> float:
+        """The loss of the best node, less what makes no difference."""
+        return np.inf if self.best is None else self.best.loss - LOSS_TOLERANCE
+
+    def count_open(self) -> NDArray[np.int32]:
+        """Count for each node those of it and its specializations that would be better than the best, by their floor.
+
+        int32[lattice]; a lattice has fewer nodes than that, `LARGEST`. What merely ties with the best is not counted.
+        """
+        open_below = (self.floor < self.loss_to_beat).astype(np.int32)
+        add_specializations(open_below)
+        return open_below
 
     def may_improve(self, node: Node) -> bool:
         """Tell whether a node could still be better than the best, by its floor."""

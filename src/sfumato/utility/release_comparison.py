@@ -1,6 +1,6 @@
 """A release beside its original: what its files lost, and how far answers to queries from them are off."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -50,7 +50,8 @@ class ReleaseComparison:
     have some, float[rows].
 
     Masked columns are `before` masked again, as far as that can be had; of those in `drawn` it cannot, since they were
-    masked at random. `masked` compares their published values with the true ones.
+    masked at random. `masked` compares their published values with the true ones. Columns that are `aggregated` do not
+    say what values they cover; `aggregate_comparison` measures a release that has such.
     """
 
     before: EncodedTable
@@ -69,7 +70,8 @@ class ReleaseComparison:
         _check_columns(manifest, policy)
         table = read_original(original, policy)
         seen, drawn = remask_table(table, policy, first="extends" not in manifest)
-        _check_noise(policy, drawn)
+        if not any(map(is_aggregate, manifest["columns"])):
+            _check_noise(policy, drawn)
         before, split = encode(seen, policy), "nss" in manifest
         if split:
             after = tables_from_files(public, manifest)
@@ -82,10 +84,17 @@ class ReleaseComparison:
         masked = compare_masked_columns(public, manifest, table)
         return cls(before, after, policy, levels, entries, split, weights, drawn, masked)
 
-    def utility(self) -> Utility:
-        """Measure the losses of the published table."""
+    @property
+    def aggregated(self) -> frozenset[str]:
+        """The columns that are published by means, medians and modes of classes."""
+        return frozenset(name for name, entry in self.entries.items() if is_aggregate(entry))
+
+    def published_attributes(self, names: Collection[str]) -> list[PublishedAttribute]:
+        """Find what the labels of these quasi-identifiers lost."""
         columns, published = {column.name: column for column in self.after.quasi}, []
         for attribute in self.before.quasi:
+            if attribute.name not in names:
+                continue
             column, level = columns[attribute.name], self.levels.get(attribute.name)
             losses = find_losses(attribute, column.texts, level, form=self.policy.publish.ranges)
             unknown = [text for text, loss in zip(column.texts, losses, strict=True) if loss is None]
@@ -93,7 +102,13 @@ class ReleaseComparison:
                 raise unknown_labels(attribute.name, unknown)
             rows = np.bincount(column.codes, minlength=column.width)
             published.append(PublishedAttribute(attribute, *loss_arrays(losses), published_rows=rows))
-        self._check_original()
+        return published
+
+    def utility(self) -> Utility:
+        """Measure the losses of the published table, all of whose quasi-identifiers have labels."""
+        columns = {column.name: column for column in self.after.quasi}
+        published = self.published_attributes(self.before.names)
+        self.check_original()
         total = total_losses(published, self.after.sizes, self.before.rows)
         if self.weights is None:
             return total
@@ -104,7 +119,7 @@ class ReleaseComparison:
         self, workload: Workload, sensitive: str | None = None, *, progress: QueryProgress | None = None
     ) -> QueryErrors:
         """Measure the errors of a workload; `sensitive` is the column asked of, see `queried_column`."""
-        self._check_original()
+        self.check_original()
         name = queried_column(self.policy, sensitive)
         sample = draw_queries(self.before, name, workload, progress=progress)
         if self.split:
@@ -113,7 +128,7 @@ class ReleaseComparison:
             estimator = estimator_from_labels(self.after, self.before, name, levels=self.levels, entries=self.entries)
         return measure_query_errors(sample, estimator, progress=progress)
 
-    def _check_original(self) -> None:
+    def check_original(self) -> None:
         """Refuse a table that the release was not made from, as far as rows and sensitive values tell."""
         check_row_count(self.after.rows, self.before.rows)
         changed = {column.name for column in self.policy.masked if column.masks.is_random}
@@ -171,7 +186,7 @@ def _check_noise(policy: Policy, drawn: frozenset[str]) -> None:
 
 
 def _check_columns(manifest: Mapping[str, Any], policy: Policy) -> None:
-    """Refuse a policy of another release, rows that were drawn, and means, which do not say what values they cover."""
+    """Refuse a policy of another release, and rows that were drawn."""
     if manifest.get("form") in DRAWN_FORMS:
         raise InputError(
             "the rows of this release were drawn, so that there are no labels to tell a loss by; how like the original "
@@ -183,10 +198,4 @@ def _check_columns(manifest: Mapping[str, Any], policy: Policy) -> None:
         raise InputError(
             f"the release has no {mine[0].role} column '{mine[0].name}', which the policy has; give the policy that "
             "it was made with"
-        )
-    means = [column["name"] for column in manifest["columns"] if is_aggregate(column)]
-    if means:
-        raise InputError(
-            f"means, medians and modes do not tell what they stand for, so the loss of {listing(means)} cannot be "
-            "measured from the file; it was measured when the release was made: see utility in private/audit.json"
         )

@@ -227,6 +227,19 @@ def _is_dialect(csv: Any) -> bool:
     return signs and isinstance(encoding, str) and encoding in ENCODINGS and isinstance(csv.get("guarded", False), bool)
 
 
+def is_part(value: Any) -> bool:
+    """Whether a manifest's ``part_of`` names a joint release, its parties, and one of them.
+
+    >>> is_part({"release": "4f", "parties": ["a", "b"], "party": "a"}), is_part({"release": "4f", "parties": []})
+    (True, False)
+    """
+    if not isinstance(value, dict) or not isinstance(value.get("release"), str):
+        return False
+    parties: Any = value.get("parties")
+    named = isinstance(parties, list) and all(isinstance(name, str) for name in parties)
+    return named and len(set(parties)) == len(parties) and value.get("party") in parties
+
+
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
@@ -261,7 +274,8 @@ _MANIFEST_KEYS: dict[str, Callable[[Any], bool]] = {
     "summary": lambda value: _has_hash(value) and value.get("file") == SUMMARY,
     "signed_by": _is_hash,
     "extends": _is_extension,
+    "part_of": is_part,
 }
 _OPTIONAL_KEYS = frozenset(
-    {"csv", "privacy", "suppression_limit", "previous", "taxonomies", "summary", "signed_by", "extends"}
+    {"csv", "privacy", "suppression_limit", "previous", "taxonomies", "summary", "signed_by", "extends", "part_of"}
 )

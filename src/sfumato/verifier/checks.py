@@ -19,6 +19,8 @@ from sfumato.verifier.sql import exact_ratio, is_protected, quote_name, times
 from sfumato.verifier.stated_promise import StatedRequirement, is_xy, sensitive_columns, share_bound
 from sfumato.verifier.verdict import Finding, Verdict
 
+NO_ROWS = "the table has no rows"
+"""What is wrong with a release of nothing."""
 _TOLERANCE = 1e-9
 
 
@@ -38,7 +40,7 @@ def reach_verdict(counts: ClassCounts, earlier: Sequence[TableView] = ()) -> Ver
         check_join(rule) if check_join is not None and is_xy(rule) else _check_requirement(counts, rule, place)
         for place, rule in enumerate(requirements)
     )
-    return Verdict(rows, classes, findings, (*([] if rows else ["the table has no rows"]), *counts.problems()))
+    return Verdict(rows, classes, findings, (*([] if rows else [NO_ROWS]), *counts.problems()))
 
 
 @dataclass(frozen=True)

@@ -159,10 +159,10 @@ def open_files(
     """Open written files on one connection, each as the view of its name; it may read the `others`, and no more."""
     resolved = {source: path.resolve() for source, path in paths.items()}
     connection = connect([*resolved.values(), *others])
-    return [open_view(connection, source, path, _own_dialect(path, null), types) for source, path in resolved.items()]
+    return [open_view(connection, source, path, own_dialect(path, null), types) for source, path in resolved.items()]
 
 
-def _own_dialect(path: Path, null: str) -> CsvDialect | None:
+def own_dialect(path: Path, null: str) -> CsvDialect | None:
     """Tell how we write a file of this name; ``None`` for Parquet."""
     return None if path.suffix == ".parquet" else CsvDialect((null,), packed=path.suffix == ".gz")
 

@@ -18,7 +18,7 @@ from sfumato.errors import InputError, NotVerified, listing
 from sfumato.verifier.accounts import check_manifest
 from sfumato.verifier.checks import reach_verdict
 from sfumato.verifier.counts import count_release
-from sfumato.verifier.duckdb_tables import CsvDialect, TableView, arrow_types, as_text, open_view
+from sfumato.verifier.duckdb_tables import TableView, arrow_types, as_text, open_view, own_dialect
 from sfumato.verifier.release_files import (
     CHANGED,
     JsonObject,
@@ -34,7 +34,7 @@ from sfumato.verifier.stated_promise import InputDistribution, Promise, is_xy
 from sfumato.verifier.verdict import Verdict
 
 _TOGETHER = "together with what it extends, "
-_UNITED = "united"
+UNITED = "united"
 _NOT_CHECKED = "what holds together with the releases that it extends was not checked: name their folders with --base"
 
 
@@ -121,7 +121,7 @@ def add_verdict_together(
         return replace(verdict, notes=(*verdict.notes, _NOT_CHECKED))
     bases = [_read_base(release) for release in stated.releases]
     problems = [problem for base in bases for problem in base.problems]
-    table = _WrittenTable(path.resolve(), manifest)
+    table = TableFile(path.resolve(), manifest)
     together = _judge_together([table, *bases], promise, stated)
     return _combine(verdict, replace(together, problems=(*problems, *together.problems)), stated)
 
@@ -130,12 +130,12 @@ def add_verdict_in_memory(
     verdict: Verdict, table: Any, promise: Promise, stated: StatedExtension, bases: Sequence[Any]
 ) -> Verdict:
     """Do the same for an Arrow table; `bases` are public folders of releases, or Arrow tables."""
-    opened = [_read_folder(base) if isinstance(base, Path) else base for base in bases]
+    opened = [read_table_file(base) if isinstance(base, Path) else base for base in bases]
     return _combine(verdict, _judge_together([table, *opened], promise, stated), stated)
 
 
 @dataclass(frozen=True)
-class _WrittenTable:
+class TableFile:
     """The table of a release as a file, with its manifest, and what is wrong with the files."""
 
     path: Path
@@ -143,9 +143,9 @@ class _WrittenTable:
     problems: tuple[str, ...] = ()
 
 
-def _read_base(release: ExtendedTable) -> _WrittenTable:
+def _read_base(release: ExtendedTable) -> TableFile:
     assert release.public is not None  # noqa: S101 - the caller has looked; this tells the type checker
-    base = _read_folder(release.public)
+    base = read_table_file(release.public)
     with open_without_waiting(base.path) as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     stated = base.manifest["files"][base.path.name]["sha256"]
@@ -154,12 +154,13 @@ def _read_base(release: ExtendedTable) -> _WrittenTable:
     return base if same else replace(base, problems=(wrong,))
 
 
-def _read_folder(public: Path) -> _WrittenTable:
+def read_table_file(public: Path) -> TableFile:
+    """Find the table of a release in its public folder, and read its manifest."""
     manifest = parse_json(read_bytes(public / "manifest.json"), "manifest.json")
     check_manifest(manifest)
     if "table" not in manifest:
-        raise NotVerified(f"a release that it extends is not of one table: {CHANGED}")
-    return _WrittenTable(table_path(public, manifest["table"]).resolve(), manifest)
+        raise NotVerified(f"a release that is read with others is not of one table: {CHANGED}")
+    return TableFile(table_path(public, manifest["table"]).resolve(), manifest)
 
 
 def _judge_together(tables: Sequence[Any], promise: Promise, stated: StatedExtension) -> Verdict:
@@ -169,19 +170,19 @@ def _judge_together(tables: Sequence[Any], promise: Promise, stated: StatedExten
     itself, and not looked at here.
     """
     names = promise.needed_columns
-    with closing(connect([table.path for table in tables if isinstance(table, _WrittenTable)])) as connection:
-        views = _open_tables(connection, tables, names)
-        united = _unite_tables(views, names)
+    with closing(connect([table.path for table in tables if isinstance(table, TableFile)])) as connection:
+        views = open_tables(connection, tables, names)
+        united = unite_tables(views, names)
         keys = ", ".join(united.column(name) for name in promise.quasi)
         united.read(
-            f"CREATE TABLE added AS (SELECT DISTINCT {keys} FROM {_UNITED} WHERE part = 0) EXCEPT "
-            f"(SELECT DISTINCT {keys} FROM {_UNITED} WHERE part > 0)"
+            f"CREATE TABLE added AS (SELECT DISTINCT {keys} FROM {UNITED} WHERE part = 0) EXCEPT "
+            f"(SELECT DISTINCT {keys} FROM {UNITED} WHERE part > 0)"
         )
         added = int(connection.execute("SELECT count(*) FROM added").fetchall()[0][0])
         rules = tuple(rule for rule in promise.requirements if not is_xy(rule))
         distributions = dict(stated.distributions)
         whole = replace(promise, requirements=rules, distributions=distributions, previous=(), complete=False)
-        verdict = reach_verdict(count_release([united], whole, Layout({_UNITED: tuple(names)})))
+        verdict = reach_verdict(count_release([united], whole, Layout({UNITED: tuple(names)})))
     findings = tuple(
         replace(finding, failures=tuple(f"{_TOGETHER}{text}" for text in finding.failures))
         for finding in verdict.privacy
@@ -190,17 +191,17 @@ def _judge_together(tables: Sequence[Any], promise: Promise, stated: StatedExten
     return replace(verdict, privacy=findings, problems=(*strange, *verdict.problems))
 
 
-def _open_tables(connection: Any, tables: Sequence[Any], names: Sequence[str]) -> list[TableView]:
+def open_tables(connection: Any, tables: Sequence[Any], names: Sequence[str]) -> list[TableView]:
     """Open each table as a view, and refuse one that does not have each of these columns once.
 
     A column of an Arrow table keeps its type where it has that type in all tables; else it is text, as printed.
     """
     views: dict[int, TableView] = {}
     for place, table in enumerate(tables):
-        if isinstance(table, _WrittenTable):
+        if isinstance(table, TableFile):
             declared = {column["name"]: column.get("type", "") for column in table.manifest["columns"]}
             null = table.manifest.get("csv", {}).get("null", "")
-            dialect = None if table.path.suffix == ".parquet" else CsvDialect((null,))
+            dialect = own_dialect(table.path, null)
             views[place] = open_view(connection, f"part_{place}", table.path, dialect, declared)
     kinds = {
         place: dict(views[place].types) if place in views else arrow_types(table) for place, table in enumerate(tables)
@@ -209,7 +210,7 @@ def _open_tables(connection: Any, tables: Sequence[Any], names: Sequence[str]) -
         held = views[place].columns if place in views else table.column_names
         lacking = [name for name in names if list(held).count(name) != 1]
         if lacking:
-            raise NotVerified(f"a table that it extends does not have each of these columns once: {listing(lacking)}")
+            raise NotVerified(f"a table that is read with others lacks, or has twice, the columns {listing(lacking)}")
         if place not in views:
             alike = {name for name in names if len({str(of.get(name)) for of in kinds.values()}) == 1}
             types = {name: kind for name, kind in kinds[place].items() if name in alike}
@@ -219,7 +220,7 @@ def _open_tables(connection: Any, tables: Sequence[Any], names: Sequence[str]) -
     return [views[place] for place in range(len(tables))]
 
 
-def _unite_tables(views: Sequence[TableView], names: Sequence[str]) -> TableView:
+def unite_tables(views: Sequence[TableView], names: Sequence[str]) -> TableView:
     """Make one view of tables, with these columns and the number of the table as ``part``.
 
     A column keeps its type where it has that type in all tables. Else it is compared as text, and so are floating
@@ -240,12 +241,12 @@ def _unite_tables(views: Sequence[TableView], names: Sequence[str]) -> TableView
             cells.append(f"{cell if name in view.types else view.text_sql(cell)} AS c{place}")
         parts.append(f"SELECT {', '.join(cells)}, {part} AS part FROM {view.source}")
     connection = views[0].connection
-    connection.execute(f"CREATE VIEW {_UNITED} AS {' UNION ALL '.join(parts)}")
+    connection.execute(f"CREATE VIEW {UNITED} AS {' UNION ALL '.join(parts)}")
 
     def statement(long: bool) -> str:
         return "; ".join(view.statement(long) for view in views if view.statement is not None)
 
-    return TableView(connection, tuple(names), types, _UNITED, "the tables together", statement=statement)
+    return TableView(connection, tuple(names), types, UNITED, "the tables together", statement=statement)
 
 
 def _combine(verdict: Verdict, together: Verdict, stated: StatedExtension) -> Verdict:

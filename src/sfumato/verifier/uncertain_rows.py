@@ -11,13 +11,13 @@ data holder: the true numbers of each published record, in the order of the file
 When a release is made, the evidence itself and all that is published exactly are checked against the original.
 
 A sum stops where it reaches what was promised, so that what is found is a lower bound; no more than that is stated,
-since the digits of a sum would tell of the true records. Near records are found by a tree, in a radius that grows, and
-compared anew; a record that the tree missed would make a sum smaller. Chances are tails of the error function, and
-overlaps of boxes.
+since the digits of a sum would tell of the true records. Near records are found by boxes around a few dozen each, in a
+radius that grows, and compared one by one; a record that is missed would make a sum smaller. Chances are tails of the
+error function, and overlaps of boxes.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +54,10 @@ _ROUNDED = 1.5e-3
 """A centre within so many spreads of the truth, its rounding included, is at the truth."""
 _RADII = {"gaussian": (5.5, 6.5, 8.0, 12.0), "uniform": (2.0,)}
 """How many spreads away records are looked at, until a sum is enough; beyond the last, chances are of no account."""
-_PAIRS_AT_ONCE = 3_000_000
+_PAIRS_AT_ONCE = 40_000
+"""Pairs that are compared at a time: so few that they stay near the processor, and on one thread."""
+_IN_A_BOX = 48
+"""Points that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -355,65 +358,87 @@ def expected_fits(points: Numbers, spreads: Numbers, density: str, enough: float
     >>> expected_fits(np.array([[0.0], [1.0], [1.0]]), np.array([2.0, 2.0, 0.0]), "uniform", 9.0)
     array([2.5 , 2.75, 2.  ])
     """
+    from scipy.spatial import cKDTree  # noqa: PLC0415 - takes a while
+
     different, inverse, counts = np.unique(points, axis=0, return_inverse=True, return_counts=True)
     own = inverse.reshape(-1)
     sums = np.where(spreads == 0, counts[own], 0.0)
+    boxes = _Boxes.around(different, np.asarray(cKDTree(different, leafsize=_IN_A_BOX).indices, dtype=np.int64))
     left = np.flatnonzero(spreads > 0)
-    left = left[np.argsort(spreads[left], kind="stable")]
+    left = left[np.argsort(boxes.places[own[left]], kind="stable")]  # near ones together
     for radius in _RADII[density]:
-        for rows, first, second in _pairs_within(different, own, spreads, left, radius, density):
-            x, y, spread = different[own[rows]][first], different[second], spreads[rows][first]
-            found = _chances(x, y, spread, density)
-            found[own[rows][first] == second] = 1.0
-            sums[rows] = np.bincount(first, found * counts[second], minlength=len(rows))
+        for rows in np.array_split(left, -(-len(left) // _IN_A_BOX)) if len(left) else ():
+            # a few records with much larger spreads than those around them are looked at by themselves
+            wide = spreads[rows] > 2 * np.median(spreads[rows])
+            for part in (rows[~wide], rows[wide]):
+                if len(part):
+                    others = boxes.within(different[own[part]], radius * spreads[part].max(), density)
+                    sums[part] = np.zeros(len(part))
+                    for some in np.array_split(others, -(-len(part) * len(others) // _PAIRS_AT_ONCE)):
+                        chances = _chances(different[own[part]], different[some], spreads[part], radius, density)
+                        chances[own[part][:, None] == some] = 1.0
+                        sums[part] += np.einsum("ij,j->i", chances, counts[some].astype(np.float64))
         left = left[sums[left] < enough]
     return sums
 
 
-def _pairs_within(
-    different: Numbers, own: Places, spreads: Numbers, asked: Places, radius: float, density: str
-) -> Iterator[tuple[Places, Places, Places]]:
-    """List pairs of records, by ascending spread, with different records that are within so many spreads.
+@dataclass(frozen=True, eq=False)
+class _Boxes:
+    """Points, a few dozen near ones at a time, and the box around them: `order` int[n] lists them box by box.
 
-    Some of the records come at a time: int[r], the places among them of the first of each pair, and the second.
+    `places` int[n] says where each point stands in that order; `low` and `high` are float[boxes, d].
     """
-    from scipy.spatial import cKDTree  # noqa: PLC0415 - takes a while
 
-    tree, norm = cKDTree(different), np.inf if density == "uniform" else 2.0
-    waiting = [asked]
-    while waiting:
-        rows = waiting.pop()
-        if not len(rows):
-            continue
-        farthest, some = radius * float(spreads[rows[-1]]), cKDTree(different[own[rows]])
-        # records of like spreads at a time, and no more pairs than fit into memory
-        like = farthest <= 1.06 * radius * float(spreads[rows[0]])
-        few = len(rows) * len(different) <= _PAIRS_AT_ONCE
-        if len(rows) > 1 and not few and not (like and some.count_neighbors(tree, farthest, norm) <= _PAIRS_AT_ONCE):
-            waiting += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
-            continue
-        pairs = some.sparse_distance_matrix(tree, farthest, norm, output_type="ndarray")
-        yield rows, pairs["i"], pairs["j"]
+    order: Places
+    places: Places
+    low: Numbers
+    high: Numbers
+
+    @classmethod
+    def around(cls, points: Numbers, order: Places) -> "_Boxes":
+        """Put boxes around so many points each, in an order in which near ones stand together."""
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        starts = np.arange(0, len(order), _IN_A_BOX)
+        ordered = points[order]
+        return cls(order, places, np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts))
+
+    def within(self, points: Numbers, distance: float, density: str) -> Places:
+        """List the points in all boxes that are no farther than so from the box around these, in the density's norm."""
+        beyond = np.maximum(np.maximum(points.min(axis=0) - self.high, self.low - points.max(axis=0)), 0.0)
+        away = beyond.max(axis=1) if density == "uniform" else np.sqrt(np.einsum("ij,ij->i", beyond, beyond))
+        near = np.flatnonzero(away <= distance * (1 + 1e-9))
+        listed = (near[:, None] * _IN_A_BOX + np.arange(_IN_A_BOX)).ravel()
+        found: Places = self.order[listed[listed < len(self.order)]]
+        return found
 
 
-def _chances(points: Numbers, others: Numbers, spreads: Numbers, density: str) -> Numbers:
-    """Give the chance that another record fits the density of a point as well as the point does: float[pairs].
+def _chances(points: Numbers, others: Numbers, spreads: Numbers, radius: float, density: str) -> Numbers:
+    """Give the chance that each other fits the density of each point as well as the point does: float[p, o].
 
-    points and others: float[pairs, d], which differ; spreads: float[pairs]
+    points and others: float[p, d] and float[o, d], which differ; spreads: float[p]. Beyond so many spreads a tail is 0.
     """
+    found = np.ones((len(points), len(others)))
     if density == "uniform":
-        covered = np.ones(len(points))
         for x, y in zip(points.T, others.T, strict=True):
-            width = 2 * spreads
-            covered *= np.clip((np.minimum(x, y) - np.maximum(x, y) + width) / width, 0, 1)
-        return covered
+            share = np.abs(x[:, None] - y)
+            share *= (-0.5 / spreads)[:, None]
+            share += 1.0
+            found *= np.maximum(share, 0.0, out=share)
+        return found
     from scipy.special import erfc  # noqa: PLC0415 - takes a while
 
-    squares = np.zeros(len(points))
-    for x, y in zip(points.T, others.T, strict=True):
-        squares += np.square(x - y)
-    tails: Numbers = erfc(np.sqrt(squares) / (2 * math.sqrt(2) * spreads)) / 2
-    return tails
+    # |x - y|² = |x|² + |y|² - 2·x·y about the middle of the points, in spreads
+    x, y = points - points.mean(axis=0), others - points.mean(axis=0)
+    squares = (x * -2.0) @ y.T
+    squares += np.einsum("ij,ij->i", x, x)[:, None]
+    squares += np.einsum("ij,ij->i", y, y)
+    squares *= (1.0 / (spreads * spreads))[:, None]
+    near = np.flatnonzero(squares <= radius * radius)
+    found[:] = 0.0
+    tails = np.sqrt(np.maximum(squares.ravel().take(near), 0.0)) * (0.5 / math.sqrt(2))
+    found.ravel()[near] = erfc(tails) / 2
+    return found
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any
 from sfumato.errors import InputError, NotVerified, listing, quote
 from sfumato.verifier.accounts import read_promise
 from sfumato.verifier.cell_intervals import CELL_FORM, check_cell_files, refuse_other_questions
-from sfumato.verifier.checks import reach_verdict
+from sfumato.verifier.checks import NO_ROWS, reach_verdict
 from sfumato.verifier.counts import ClassCounts, count_release
 from sfumato.verifier.drawn_rows import (
     DRAWN_FORMS,
@@ -33,6 +33,7 @@ from sfumato.verifier.extension_checks import (
     add_verdict_together,
     read_extension,
 )
+from sfumato.verifier.joint_parts import refuse_lone_part, verify_parts
 from sfumato.verifier.linkage.earlier_releases import (
     join_problems,
     locate_files,
@@ -92,6 +93,7 @@ def verify(
     previous: Mapping[str, str | Path] | None = None,
     signed_by: str | Path | None = None,
     bases: Sequence[str | Path] = (),
+    parts: Sequence[str | Path] = (),
 ) -> Verdict:
     """Re-check a published release from its files.
 
@@ -99,7 +101,8 @@ def verify(
     promises. `previous` names the files of earlier releases, in place of those that the private audit knows.
     `signed_by` is the file of a public key: whatever its owner has not signed is refused, every public file included.
     `bases` are the folders of the releases that this one adds rows to, where it does and the private audit does not
-    know them. Raises `NotVerified` where a file is missing, cannot be read or is not signed by that key, and
+    know them. `parts` are the folders of the other parts, where several parties published one release together. Raises
+    `NotVerified` where a file is missing, cannot be read or is not signed by that key, and
     `InputError` where a requirement cannot be checked with what is at hand.
     """
     if not isinstance(folder, str | os.PathLike):
@@ -120,6 +123,8 @@ def verify(
     layout = read_layout(manifest)
     paths = [table_path(public, name) for name in layout.files]
     extension = read_extension(manifest, audit, bases)
+    if parts and "part_of" not in manifest:
+        raise InputError("the release is no part of one that several parties published; leave out --part")
     problems = manifest_file_problems(content, audit)
     with ThreadPoolExecutor(1) as pool:  # hashing needs no lock of Python's, and reads what is counted meanwhile
         hashing = pool.submit(table_file_problems, public, manifest)
@@ -130,6 +135,8 @@ def verify(
                 verdict = _verify_uncertain(paths[0], public, promise, manifest, audit)
             elif manifest.get("form") in DRAWN_FORMS:
                 verdict = _verify_drawn(paths[0], public, promise, manifest, audit)
+            elif "part_of" in manifest:
+                verdict = _verify_part(paths, public, promise, manifest, audit, parts)
             else:
                 verdict = _verify_tables(paths, promise, manifest, audit)
             if extension is not None:
@@ -137,9 +144,11 @@ def verify(
         finally:  # of two errors, that of a file that cannot be read is the one to mend first
             problems += hashing.result()
     problems += others
+    if "part_of" in manifest and not parts and not problems and not verdict.problems:
+        raise refuse_lone_part(manifest)
     if asked is not None and asked.masks is not None:
         problems += _asked_mask_problems(manifest, asked.masks)
-    if asked is None and "privacy" in manifest:
+    if asked is None and "privacy" in manifest and (parts or "part_of" not in manifest):
         problems += figure_problems(verdict.privacy, manifest["privacy"]) + together_problems(verdict, manifest)
     problems += (wrong := signature_problems(public, content, manifest))
     signature = None if wrong else _found_signature(manifest, key)
@@ -258,6 +267,23 @@ def _verify_tables(paths: Sequence[Path], promise: Promise, manifest: JsonObject
         problems += mask_problems(views, stated_masks(manifest["columns"]))
         notes = (*verdict.notes, *mask_notes(manifest["columns"]))
         return replace(verdict, problems=(*verdict.problems, *problems), notes=notes)
+
+
+def _verify_part(
+    paths: Sequence[Path],
+    public: Path,
+    promise: Promise,
+    manifest: JsonObject,
+    audit: JsonObject,
+    parts: Sequence[str | Path],
+) -> Verdict:
+    """Check that a part is what its manifest says, and the promise of all parts where they are given."""
+    alone = _verify_tables(paths, replace(promise, requirements=()), manifest, audit)
+    own = tuple(problem for problem in alone.problems if alone.rows or problem != NO_ROWS)  # a part may be empty
+    if not parts:
+        return replace(alone, problems=own)
+    together = verify_parts(public, manifest, promise, parts)
+    return replace(together, problems=(*own, *together.problems), notes=(*alone.notes, *together.notes))
 
 
 def _verify_drawn(path: Path, public: Path, promise: Promise, manifest: JsonObject, audit: JsonObject) -> Verdict:
@@ -416,6 +442,8 @@ def number_problems(verdict: Verdict, manifest: JsonObject, audit: JsonObject) -
     left = total - suppressed
     if not math.isnan(left) and left != verdict.rows:
         problems.append(f"the table has {verdict.rows:,} rows where the audit leaves {left:,}")
+    if "part_of" in manifest:  # the limit is on the rows of all parties
+        total, suppressed = audited_rows("all_rows"), audited_rows("all_suppressed")
     limit = manifest.get("suppression_limit", 1)
     if not math.isnan(suppressed) and suppressed > limit * total + _ROUNDING:
         problems.append(f"{suppressed:,} rows were suppressed, more than the share of {limit} that the manifest allows")

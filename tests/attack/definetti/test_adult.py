@@ -44,6 +44,7 @@ def _found(folder: Path, form: str, model: dict[str, Any], name: str) -> Definet
     return found.columns["occupation"]
 
 
+@pytest.mark.slow
 def test_buckets_give_more_away_than_classes_of_people_who_are_alike(rows: Path) -> None:
     """Anatomy's buckets are guessed far above 1/l and above people outside; classes of a lossy join hardly so."""
     buckets = _found(rows, "anatomy", {"model": "distinct-l-diversity", "l": 3}, "anatomy")

@@ -134,6 +134,7 @@ def _check_column(found: LinkageResult, naive: Naive, column: str, figures: Any,
     assert figures.right == (pytest.approx(sum(right) / len(right)) if right else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [0, 1 << 40], ids=["by key", "by bits"])
 @pytest.mark.parametrize("form", ["generalized", "split", "file"])
 @pytest.mark.parametrize("seed", range(6))
@@ -156,6 +157,7 @@ def test_figures(  # noqa: PLR0913, PLR0917 - fixtures
     _check(found, _naive(people, lines, on, split=form == "split", named=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["generalized", "split", "file"])
 @pytest.mark.parametrize("seed", range(4))
 def test_persons_with_several_rows(seed: int, form: str, draws: Draws, publishes: Publishes, knows: Knows) -> None:

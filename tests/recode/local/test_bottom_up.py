@@ -85,6 +85,7 @@ def test_contract(model: str) -> None:
     assert check_recoder("bottom-up", model, cases=cases(model, 8)).total() == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_groups_are_marked_as_soon_as_they_pass(model: str, opened: Opens) -> None:
     """Each step marks groups that pass and leaves those that do not; steps are no more than levels.
@@ -102,6 +103,7 @@ def test_groups_are_marked_as_soon_as_they_pass(model: str, opened: Opens) -> No
         assert len(levels) - 1 <= sum(one.hierarchy.height for one in problem.encoded.quasi)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_no_row_is_lost(model: str, opened: Opens) -> None:
     """Each tuple has as many rows in the groups as in the table; suppressed ones stay so, and whole ones whole."""
@@ -284,6 +286,7 @@ def _published(case: TableCase) -> Counter[tuple[Any, ...]] | None:
     return Counter(tuple(row[name] for name in case.columns if name != "person") for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.adult
 @pytest.mark.parametrize("l", [1, 2])
 def test_adult(l: int) -> None:  # noqa: E741 - the field's name

@@ -84,6 +84,7 @@ def test_bottom_up_marks_persons_whole() -> None:
     assert found["bottom-up"].utility.ncp < min(found[name].utility.ncp for name in ("top-down", "progressive"))
 
 
+@pytest.mark.slow
 def test_auto_takes_what_costs_least_when_all_is_gathered() -> None:
     """What is cheapest before persons are gathered may not be cheapest after."""
     each = [released(name, 3).utility.ncp for name in ("progressive", "top-down", "bottom-up", "mondrian")]

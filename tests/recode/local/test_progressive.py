@@ -92,6 +92,7 @@ def test_after_each_loop_the_rest_could_be_one_class(model: str, opened: Opens) 
             assert passes_alone(problem, loop.unassigned.partition.tuples, loop.unassigned.partition.rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_loops_are_no_more_than_levels(model: str, opened: Opens) -> None:
     """Lemma 6: attributes climb no more often than their hierarchies have levels in all, each loop one level."""
@@ -102,6 +103,7 @@ def test_loops_are_no_more_than_levels(model: str, opened: Opens) -> None:
             assert [sum(node) for node in levels] == list(range(len(levels)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_no_row_is_lost(model: str, opened: Opens) -> None:
     """Each tuple has as many rows in the groups as it has in the table, and the suppressed ones stay suppressed."""
@@ -264,6 +266,7 @@ def test_a_part_keeps_the_mix_of_its_class() -> None:
     assert found["*", "c"] == 1
 
 
+@pytest.mark.slow
 def test_the_order_of_the_input_does_not_matter() -> None:
     """Shuffled rows are published the same."""
     for case in cases("alpha-k-anonymity")[:10]:

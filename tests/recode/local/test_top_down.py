@@ -179,6 +179,7 @@ def naive_offer(sizes: list[int], k: int) -> tuple[int, int]:
     return sum(good), len(good)
 
 
+@pytest.mark.slow
 def test_offers_are_what_a_naive_count_gives(opened: Opener) -> None:
     """On random tables, rows and branches that attributes offer, and those of what is then done, are right."""
     asked: Counter[bool] = Counter()

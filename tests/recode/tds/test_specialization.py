@@ -31,6 +31,7 @@ def test_releases_keep_the_contract(model: str) -> None:
     assert check_recoder("tds", model, tables=4, seed=7).total() == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_published_labels_are_a_cut_that_cannot_be_told_more_exactly(model: str, tmp_path: Path) -> None:
     """Each value has one label, none stands above another, and no label can be specialized alone and still pass."""

@@ -75,6 +75,7 @@ def test_rules_keep_records_apart(joined: Any) -> None:
     assert verify(release.folder).complaints == ()
 
 
+@pytest.mark.slow
 def test_thresholds_of_single_values(joined: Any) -> None:
     """Each named value has its bound, k bounds all others, and without k these are free."""
     release = joined([{**line, "job": "*"} for line in PEOPLE], {"old": PATIENTS}, promise=[LINK], **MORE)

@@ -64,6 +64,7 @@ def test_numbers_of_rows_have_to_agree(release: Any) -> None:
         verify(release.folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -84,6 +85,7 @@ def test_joins_that_do_not_fit_the_tables_are_a_sentence(release: Any, change: d
         verify(release.folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["name", "table", "sha256", "rows", "csv", "join", "inconsistent"])
 def test_entries_of_earlier_releases_that_are_junk_are_a_sentence(release: Any, key: str) -> None:
     """Whatever a key holds, the reason is one sentence, and no file is taken for the earlier one."""
@@ -183,6 +185,7 @@ def test_a_manifest_that_forgets_what_the_policy_said_is_found_out(release: Any)
         assert problems(previous=[{"name": "old", "inconsistent": junk}])
 
 
+@pytest.mark.slow
 def test_the_figure_in_the_manifest_has_to_be_that_of_the_join(release: Any) -> None:
     """What is stated is compared with what is counted, x and y with those of the promise."""
     stated = [finding.as_json() for finding in verify(release.folder).privacy]
@@ -267,6 +270,7 @@ def test_a_join_that_is_too_large_proves_nothing(release: Any, rule: Any, monkey
         verify(release.folder, asked=RequestedPromise([rule]))
 
 
+@pytest.mark.slow
 def test_numbers_beyond_128_bits_are_refused(tmp_path: Path) -> None:
     """Many tables, and a threshold of many digits: refused in words, and exact with fewer."""
     csv = {"separator": ",", "null": [""]}
