@@ -176,11 +176,30 @@ def parties(tmp_path: Path, party_server: "subprocess.Popen[bytes]", party_keys:
     return make
 
 
+def _take_turns() -> Iterator[int]:
+    """Ports of this process, none twice before all have had their turn.
+
+    They lie below those that the system gives to outgoing connections, so that no connection takes one between the
+    moment it is found free and the moment a party listens at it; and each worker of the tests has some of its own.
+    """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 10
+    block = range(10_000 + 2_000 * worker, 12_000 + 2_000 * worker)
+    begin = os.getpid() % len(block)
+    return itertools.cycle([*block[begin:], *block[:begin]])
+
+
+_TURNS = _take_turns()
+
+
 def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
+    """A port that nobody listens at, and that was not given lately."""
+    for port in itertools.islice(_TURNS, 2_000):
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:  # somebody is there
+            continue
         return port
+    raise AssertionError("none of two thousand ports is free")
 
 
 class Proxy:
