@@ -554,10 +554,11 @@ def test_a_table_before_that_was_changed_is_noticed(chain: Path) -> None:
     """The manifest of the extension has the hash of the table that it extends."""
     table = chain / "old" / "public" / "table.csv"
     lines = table.read_text().splitlines()
-    table.write_text("\n".join([*lines[:-1], lines[1]]) + "\n")
+    table.write_text("\n".join([*lines, lines[1]]) + "\n")
     verdict = verify(chain / "new")
     assert not verdict.satisfied
-    assert "table.csv of a release that it extends is not the file that was published" in verdict.complaints[0]
+    said = "table.csv of a release that it extends is not the file that was published"
+    assert any(said in complaint for complaint in verdict.complaints), verdict.complaints
 
 
 def test_a_hierarchy_file_may_grow_and_not_change(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from sfumato.verifier.release_files import Layout
 
 pytestmark = pytest.mark.slow
 
-SEEDS = range(120)
+SEEDS = range(80)
 ROLES = {"q": "quasi", "Q": "quasi", "who": "individual"}
 VALUES = ("7", "12", "3", "", None)
 ALPHAS = (0.2, 0.25, 0.3, 1 / 3, 0.4, 0.5, 0.6, 2 / 3, 0.75, 1.0)

@@ -217,7 +217,7 @@ def test_the_join_is_that_of_the_rows(block: int, tmp_path: Path, monkeypatch: p
     """Whatever stands in x and y, figures and verdicts are those of the definition, also a few pairs at a time."""
     if block % 2:
         monkeypatch.setattr("sfumato.verifier.linkage.pivot_join.PAIRS_AT_ONCE", 12)
-    for seed in range(block * 10, block * 10 + 10):
+    for seed in range(block * 10, block * 10 + 6):
         case = Case(seed)
         rules = [case.draw_rule() for _ in range(4)]
         kind = "parquet" if seed % 4 == 0 else "csv"
@@ -248,7 +248,7 @@ def test_alike_joins_are_those_of_the_rows(block: int, tmp_path: Path, monkeypat
         monkeypatch.setattr(alike_joins, "ROWS_AT_ONCE", 12)
         monkeypatch.setattr("sfumato.verifier.linkage.pivot_join.PAIRS_AT_ONCE", 12)
     of_two = (case for case in map(Case, itertools.count(block * 1000)) if len(case.names) == 2)
-    for place, case in enumerate(itertools.islice(of_two, 12)):
+    for place, case in enumerate(itertools.islice(of_two, 8)):
         case.rules, kind = [], "parquet" if place % 4 == 0 else "csv"
         asked = [case.draw_rule() for _ in range(2)]
         names = [f"r{number}" for number in range(5)]
