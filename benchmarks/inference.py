@@ -62,14 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     numbers, control = train[list(_NUMBERS)], test[list(_NUMBERS)]
     own = numbers.sample(min(len(control), len(numbers) // 2), random_state=1)
     cases: list[dict[str, Any]] = []
+    peer = None  # when the figures of SDV were measured, if not in this run
     kept = Path(__file__).with_name("results-inference.json")
     if given.peers is not None:
         made = {name: _run_peers(part, given.peers)[_SDV] for name, part in (("rows", numbers), ("classed", train))}
         cases.append({"rows": _SDV} | _measure([{key: one["rows"] for key, one in made.items()}], train, test, own))
     elif given.rows is None and kept.exists():
-        cases += [
-            _as_measured(one) for one in json.loads(kept.read_text(encoding="utf-8"))["cases"] if one["rows"] == _SDV
-        ]
+        before = json.loads(kept.read_text(encoding="utf-8"))
+        cases += [_as_measured(one) for one in before["cases"] if one["rows"] == _SDV]
+        peer = before.get("peer") or before["date"]
     strangers = numbers.drop(own.index)
     cases.append({"rows": _STRANGERS, "risks": _risks([strangers], own, control)})
     for k in _MEANS if given.rows is None else _MEANS[:2]:
@@ -83,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run = describe_run(cases, full=given.rows is None) | {
         "draws": given.draws,
         "people": [len(own), len(control)],
+        "peer": peer,
         "everybody": len(numbers) + len(control),
         "partings": given.partings,
         "parted": _part_anew(numbers, control, given.partings),
@@ -198,6 +200,8 @@ def _page(run: dict[str, Any]) -> str:
         "average. Means alone are a row for each group, its mean, which all drawn rows of these groups keep to "
         "rounding. Rows of strangers are real ones, of nobody who is guessed about: what is there is chance."
     )
+    if run["peer"]:
+        what += f" The line of SDV is of an earlier run, of {run['peer']}, on the same people."
     page = f"# Inference from drawn rows\n\n{setting_line(run)}\n\n{what}\n\n{markdown_table(head, lines)}\n"
     if not run["parted"]:
         return page
