@@ -105,15 +105,18 @@ def _timed(name: str, work: Any) -> dict[str, Any]:
 
 
 def _condense(train: Any, k: int, noise: float = 0.0) -> Any:
+    return _release(train, k, noise).synthetic
+
+
+def _release(train: Any, k: int, noise: float = 0.0, neighbours: int = 1) -> Any:
     columns = {name: {"role": "sensitive" if name == _CLASS else "quasi"} for name in train}
     policy = {
         "columns": columns,
         "privacy": [{"model": "k-anonymity", "k": k}],
-        "algorithm": {"name": "condensation", "clustering": "mdav", "noise": noise},
+        "algorithm": {"name": "condensation", "clustering": "mdav", "noise": noise, "neighbours": neighbours},
         "publish": {"form": "synthetic"},
     }
-    made: Any = sf.anonymize(train, policy)
-    return made.synthetic
+    return sf.anonymize(train, policy)
 
 
 def _mixture(numbers: Any) -> Any:

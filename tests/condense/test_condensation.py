@@ -1,5 +1,6 @@
 """Condensation as a whole: groups of k, means, atoms that stay, statistics of k at least, and every odd table."""
 
+import tracemalloc
 from collections import Counter
 from datetime import date, timedelta
 from typing import Any
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato import Infeasible, Policy, PolicyError
-from sfumato.condense.condensation import _pool_groups
+from sfumato.condense import condensation
+from sfumato.condense.condensation import _pool_groups, group_neighbours
+from sfumato.core.randomness import Randomness
 from sfumato.release.drawn_release import DrawnRelease
 
 
@@ -131,6 +134,117 @@ def test_persons_are_counted() -> None:
     assert release.synthetic.column_names == ["lab"]
 
 
+def neighbourhoods(release: DrawnRelease, amount: int, clustering: str = "mdav") -> np.ndarray:
+    """The neighbourhood of each group of a release."""
+    publication = release.publication
+    return group_neighbours(publication.mixed, publication.condensed.members, amount, clustering)
+
+
+@pytest.mark.parametrize("clustering", ["mdav", "v-mdav", "mondrian"])
+def test_neighbours_keep_groups_means_and_frequencies(clustering: str) -> None:
+    """Whatever spread rows have, each group keeps its size, its means to rounding, and its categories exactly."""
+    release = draw(trial(), 5, clustering=clustering, neighbours=4)
+    condensed = release.publication.condensed
+    assert np.array_equal(condensed.members, draw(trial(), 5, clustering=clustering).publication.condensed.members)
+    assert np.array_equal(np.bincount(condensed.members), np.bincount(condensed.group_of))
+    for column, step in (("sodium", 0.1), ("potassium", 0.01)):
+        before, after = group_means(release, column)
+        assert np.abs(before - after).max() <= step / 2 / condensed.sizes.min() + 1e-9
+    for column in ("arm", "visit", "sex"):
+        held = [
+            Counter(zip(group.tolist(), table.column(column).to_pylist(), strict=True))
+            for group, table in ((condensed.members, release.source.arrow), (condensed.group_of, release.synthetic))
+        ]
+        assert held[0] == held[1]
+    assert release.verdict.satisfied
+
+
+def test_neighbours_share_the_covariances_of_all_their_rows() -> None:
+    """Within each group, what is drawn has on average the covariances of the neighbourhood, found by numpy alone."""
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(60, 2)) @ np.array([[1.0, 0.8], [0.0, 0.6]])
+    release = draw({"x": points[:, 0], "y": points[:, 1]}, 5, neighbours=3, multiple=400)
+    condensed = release.publication.condensed
+    around = neighbourhoods(release, 3)
+    assert 3 <= np.bincount(around).min() <= np.bincount(around).max() <= 5
+    drawn = np.column_stack([release.synthetic.column(name).to_numpy() for name in ("x", "y")])
+    for group in range(len(around)):
+        expected = np.cov(points[around[condensed.members] == around[group]].T, bias=True)
+        found = np.cov(drawn[condensed.group_of == group].T, bias=True)
+        assert np.abs(found - expected).max() < 0.1 * np.abs(expected).max()
+
+
+def test_numbers_beside_atoms_have_the_spread_of_their_neighbourhood() -> None:
+    """Rows with an atom lend a neighbourhood no spread, and take none of it away."""
+    rng = np.random.default_rng(3)
+    gain = np.where(np.arange(120) % 4 == 0, 0.0, rng.normal(50, 10, 120))
+    rules = {"gain": {"role": "plain", "atoms": [0], "bounds": [-1000, 1000]}}
+    release = draw({"gain": gain, "x": rng.normal(size=120)}, 6, neighbours=20, multiple=200, rules=rules)
+    condensed = release.publication.condensed
+    around = neighbourhoods(release, 20)
+    assert not around.any()
+    drawn = release.synthetic.column("gain").to_numpy()
+    holders = np.bincount(condensed.members[gain != 0], minlength=len(around))
+    full = np.flatnonzero(holders >= 6)
+    assert len(full)
+    for group in full:
+        one = drawn[(condensed.group_of == group) & (drawn != 0)]
+        assert one.std() == pytest.approx(gain[gain != 0].std(), rel=0.1)
+
+
+def test_neighbours_are_of_one_stratum() -> None:
+    """A neighbourhood mixes no strata; a stratum with fewer groups is one neighbourhood."""
+    table = trial()
+    release = draw(table, 5, strata=["arm"], neighbours=30)
+    condensed, arms = release.publication.condensed, np.array(table.column("arm").to_pylist())
+    around = neighbourhoods(release, 30)
+    of_arm = [set(around[condensed.members[arms == arm]].tolist()) for arm in ("active", "placebo")]
+    assert len(of_arm[0]) == len(of_arm[1]) == 1
+    assert of_arm[0].isdisjoint(of_arm[1])
+    far = pa.table({"arm": ["a"] * 20 + ["b"] * 20, "x": [*np.linspace(0, 1, 20), *np.linspace(1000, 1001, 20)]})
+    drawn = draw(
+        far, 5, strata=["arm"], neighbours=8, rules={"x": {"role": "plain", "bounds": [-5000, 5000]}}
+    ).synthetic
+    x = drawn.column("x").to_numpy()
+    assert np.ptp(x[np.array(drawn.column("arm").to_pylist()) == "a"]) < 5
+
+
+def test_neighbours_are_near_in_numbers_and_categories() -> None:
+    """Groups come together whose means are near, and whose rows mostly have the same category."""
+    town = np.repeat(["n", "s"], 40)
+    x = np.tile(np.repeat([0.0, 10.0], 20), 2) + np.linspace(0, 1, 80)
+    release = draw({"town": town, "x": x}, 5, neighbours=4)
+    members = release.publication.condensed.members
+    around = neighbourhoods(release, 4)[members]
+    for each in np.split(around, 4):
+        assert len(set(each.tolist())) == 1
+    assert len(set(around.tolist())) == 4
+
+
+def test_neighbours_need_no_table_of_all_categories(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is held at a time is a block, not a number for each row and value."""
+    rng = np.random.default_rng(1)
+    rows, values = 12_000, 400
+    table = pa.table({"job": [f"job {code}" for code in rng.integers(0, values, rows)], "x": rng.normal(size=rows)})
+    monkeypatch.setattr(condensation, "_BLOCK", 1 << 16)
+    mixed = draw(table, 5, clustering="mondrian", neighbours=10).publication.mixed
+    options = Policy.read(
+        {
+            "columns": {"x": {"role": "plain"}},
+            "privacy": [{"model": "k-anonymity", "k": 5}],
+            "algorithm": {"name": "condensation", "clustering": "mondrian", "neighbours": 10, "seed": 1},
+            "publish": {"form": "synthetic"},
+        }
+    ).search
+    tracemalloc.start()
+    try:
+        condensation.condense(mixed, 5, options, Randomness(1))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < rows * values * 8 / 3
+
+
 def test_noise_adds_variance_and_keeps_means_and_frequencies() -> None:
     """Noise widens numbers by its square, and swaps categories without changing how many there are."""
     rng = np.random.default_rng(1)
@@ -246,7 +360,7 @@ def test_odd_tables_work(name: str) -> None:
 @given(st.data())
 @settings(max_examples=40, deadline=None)
 def test_any_small_table_is_drawn_and_verified(data: st.DataObject) -> None:
-    """Whatever a small table holds, what is drawn passes the verifier, under any clustering, multiple and noise."""
+    """Whatever a small table holds, what is drawn passes the verifier, under any clustering and option."""
     rows = data.draw(st.integers(2, 25))
     cells = {
         "n": st.one_of(st.none(), st.integers(-5, 5), st.just(0)),
@@ -263,6 +377,7 @@ def test_any_small_table_is_drawn_and_verified(data: st.DataObject) -> None:
         k,
         clustering=clustering,
         multiple=data.draw(st.integers(1, 3)),
+        neighbours=data.draw(st.sampled_from([1, 2, 5])),
         noise=data.draw(st.sampled_from([0.0, 0.3])),
     )
     assert release.publication.condensed.sizes.min() >= k
@@ -309,6 +424,12 @@ POLICIES: dict[str, tuple[dict[str, Any], str]] = {
     "no such stratum": ({"algorithm": {"strata": ["arms"]}}, "algorithm.strata: 'arms' is not one of"),
     "a stratum twice": ({"algorithm": {"strata": ["s", "s"]}}, "algorithm.strata: must name each column once"),
     "multiple of 0": ({"algorithm": {"multiple": 0}}, "algorithm.multiple: must be a whole number from 1"),
+    "no neighbours": ({"algorithm": {"neighbours": 0}}, "algorithm.neighbours: must be a whole number from 1 to 100"),
+    "too many neighbours": ({"algorithm": {"neighbours": 101}}, "algorithm.neighbours: must be a whole number from 1"),
+    "neighbours elsewhere": (
+        {"publish": {}, "algorithm": {"neighbours": 2}, **GENERALIZED},
+        "algorithm.neighbours: is for condensation",
+    ),
     "noise below 0": ({"algorithm": {"noise": -1}}, "algorithm.noise: must be a number from 0 to 10"),
     "the form alone": (
         {"publish": {}, "algorithm": {"name": "condensation"}, **GENERALIZED},

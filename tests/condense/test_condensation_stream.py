@@ -385,6 +385,14 @@ def test_noise_and_multiple_come_from_the_policy(tmp_path: Path) -> None:
 # What is refused
 
 
+def test_neighbours_are_for_rows_at_rest(tmp_path: Path) -> None:
+    """A stream would have nothing to do with them, and says so before it makes a state."""
+    rules = POLICY | {"algorithm": {"name": "condensation", "neighbours": 3}}
+    with pytest.raises(PolicyError, match=r"algorithm.neighbours: is for rows at rest: .* leave it out"):
+        CondensationStream(state=tmp_path / "state", policy=rules)
+    assert not (tmp_path / "state").exists()
+
+
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [

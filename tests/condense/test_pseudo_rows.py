@@ -5,9 +5,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.condense.pseudo_rows import apportion, deal_categories, draw_coordinates, settle_numbers, uniform_units
+from sfumato.condense.pseudo_rows import (
+    apportion,
+    deal_categories,
+    draw_along,
+    find_spokes,
+    settle_numbers,
+    uniform_units,
+)
 from sfumato.core.randomness import Randomness
 from sfumato.core.segments import Segments
+
+
+def draw_clouds(points: np.ndarray, rows: int) -> np.ndarray:
+    """Draw points for groups, float[g, n, d], by their own means and axes."""
+    return draw_along(points.mean(axis=1, keepdims=True), find_spokes(points), rows, Randomness(1))
 
 
 def test_units_have_variance_one_and_a_bound() -> None:
@@ -23,7 +35,7 @@ def test_means_are_exact_and_covariances_expected(size: int) -> None:
     """Drawn points have the mean of their group exactly and its covariances on average, by either decomposition."""
     rng = np.random.default_rng(1)
     group = rng.normal(size=(size, 6)) @ rng.normal(size=(6, 6)) + 5
-    drawn = draw_coordinates(np.repeat(group[None], 400, axis=0), 50, Randomness(1))
+    drawn = draw_clouds(np.repeat(group[None], 400, axis=0), 50)
     assert np.allclose(drawn.mean(axis=1), group.mean(axis=0))
     centred = drawn - drawn.mean(axis=1, keepdims=True)
     found = np.einsum("gni,gnj->ij", centred, centred) / (400 * 50)
@@ -34,7 +46,7 @@ def test_means_are_exact_and_covariances_expected(size: int) -> None:
 def test_points_stay_in_the_span_of_their_group() -> None:
     """A direction in which a group does not vary has no drawn variation: a constant column stays constant."""
     group = np.array([[1.0, 2.0, 7.0], [2.0, 4.0, 7.0], [4.0, 8.0, 7.0]])
-    drawn = draw_coordinates(group[None], 20, Randomness(1))[0]
+    drawn = draw_clouds(group[None], 20)[0]
     assert np.allclose(drawn[:, 1], 2 * drawn[:, 0])
     assert np.allclose(drawn[:, 2], 7)
 

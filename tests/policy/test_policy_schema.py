@@ -111,11 +111,15 @@ def test_keys_of_condensation(validate: Callable[[object], None]) -> None:
             "born": {"role": "plain", "bounds": ["1900-01-01", "2030-12-31"]},
         },
         "privacy": [{"model": "k-anonymity", "k": 5}],
-        "algorithm": {"name": "condensation", "multiple": 3, "noise": 0.1, "strata": ["born"]},
+        "algorithm": {"name": "condensation", "multiple": 3, "neighbours": 20, "noise": 0.1, "strata": ["born"]},
         "publish": {"form": "synthetic"},
     }
     validate(load(drawn).document)
-    for table, key, value in [("algorithm", "multiple", 0), ("algorithm", "noise", -1)]:
+    for table, key, value in [
+        ("algorithm", "multiple", 0),
+        ("algorithm", "neighbours", 101),
+        ("algorithm", "noise", -1),
+    ]:
         with pytest.raises(jsonschema.ValidationError):
             validate(drawn | {table: {**drawn[table], key: value}})
     for wrong in ({"kind": "text"}, {"bounds": [0]}, {"atoms": ["a"]}):

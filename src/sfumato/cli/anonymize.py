@@ -193,6 +193,7 @@ def drawn_json(release: Any, folder: Path) -> dict[str, Any]:
         "algorithm": "condensation",
         "clustering": search.clustering or "mdav",
         "multiple": search.multiple,
+        "neighbours": search.neighbours,
         "noise": search.noise,
         "strata": list(search.strata),
         "privacy": release.privacy,

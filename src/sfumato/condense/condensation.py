@@ -14,12 +14,15 @@ plain numbers:
 - Categories that fewer than k hold are not published (see `mixed_columns`).
 - Every statistic is of k rows at least: nothing is kept of a row by itself.
 
-With `multiple`, each group gives so many pseudo-rows for each of its rows. With `noise`, each number gets uniform noise
-of so many standard deviations of its column besides, and so large a share of the cells of each category changes places
-with one another, within a stratum.
+With `multiple`, each group gives so many pseudo-rows for each of its rows. With `neighbours`, so many groups that lie
+near each other, or up to twice as many, are a *neighbourhood*: the covariances of all its rows together take the place
+of those of each group, whose mean and counts stay what they are. Pseudo-rows of one group then lie among those of
+others, so that the one nearest to a person is hardly ever drawn around the mean that the person has a part in. With
+`noise`, each number gets uniform noise of so many standard deviations of its column besides, and so large a share of
+the cells of each category changes places with one another, within a stratum.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -29,10 +32,17 @@ from sfumato.cluster.mdav import mdav, v_mdav
 from sfumato.cluster.median_cuts import median_cuts
 from sfumato.cluster.mixed_points import CategoryColumn, MixedPoints
 from sfumato.condense.mixed_columns import NUMBER, MixedColumn, MixedTable
-from sfumato.condense.pseudo_rows import apportion, deal_categories, draw_coordinates, settle_numbers, uniform_units
+from sfumato.condense.pseudo_rows import (
+    apportion,
+    deal_categories,
+    draw_along,
+    find_spokes,
+    settle_numbers,
+    uniform_units,
+)
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.randomness import Randomness
-from sfumato.core.segments import Segments, sort_by_group, stable_order
+from sfumato.core.segments import Segments, run_starts, sort_by_group, stable_order
 from sfumato.errors import Infeasible
 from sfumato.policy.options import AlgorithmOptions
 
@@ -89,10 +99,12 @@ def condense(
 
     Raises `Infeasible` where there are fewer than k, in the table or in a stratum.
     """
-    members = group_rows(table, k, options.clustering or "mdav", progress)
+    clustering = options.clustering or "mdav"
+    members = group_rows(table, k, clustering, progress)
     groups = int(members.max()) + 1
     order, runs = sort_by_group(members, groups)
-    drawing = _Drawing(table, order, runs, k, options, randomness)
+    around = None if options.neighbours == 1 else group_neighbours(table, members, options.neighbours, clustering)
+    drawing = _Drawing(_Groups(table, k, order, runs), around, options, randomness)
     drawn = drawing.draw()
     group_of = np.repeat(np.arange(groups), runs.lengths * options.multiple)
     if options.noise:
@@ -119,23 +131,73 @@ _CLUSTERINGS: dict[str, _Clustering] = {
 
 def group_rows(table: MixedTable, k: int, clustering: str, progress: Progress | None = None) -> IntArray:
     """Part the rows of each stratum into groups of at least k that are near each other: int[rows]."""
-    cluster = _CLUSTERINGS[clustering]
     _require_enough(table, k)
-    points = as_points(table)
-    if table.count == 1:
-        return cluster(points, k, table.persons)
-    order, runs = sort_by_group(table.strata, table.count)
-    members: IntArray = np.empty(table.rows, dtype=np.int64)
+    persons = table.persons
+    return _cluster_strata(as_points(table), table.strata, k, _CLUSTERINGS[clustering], persons, progress)
+
+
+def group_neighbours(table: MixedTable, members: IntArray, amount: int, clustering: str) -> IntArray:
+    """Put groups of a stratum together whose middles are near each other, so many at least, or all where it has fewer.
+
+    members: int[rows], the group of each row
+    returns: int[groups], the neighbourhood of each group
+    """
+    order, runs = sort_by_group(members, int(members.max()) + 1)
+    middles = _middles(as_points(table), order, runs)
+    return _cluster_strata(middles, table.strata[order[runs.starts]], amount, _CLUSTERINGS[clustering])
+
+
+def _cluster_strata(
+    points: MixedPoints,
+    strata: IntArray,
+    k: int,
+    cluster: _Clustering,
+    persons: IntArray | None = None,
+    progress: Progress | None = None,
+) -> IntArray:
+    """Cluster the points of each stratum, k or more at a time, or all of them where it has fewer: int[points]."""
+    count = int(strata.max()) + 1
+    if count == 1:
+        return cluster(points, min(k, len(strata)), persons)
+    order, runs = sort_by_group(strata, count)
+    members: IntArray = np.empty(len(strata), dtype=np.int64)
     groups = 0
     for start, length in zip(runs.starts.tolist(), runs.lengths.tolist(), strict=True):
         rows = order[start : start + length]
-        persons = None if table.persons is None else table.persons[rows]
-        found = cluster(points.select(rows), k, persons)
+        found = cluster(points.select(rows), min(k, length), None if persons is None else persons[rows])
         members[rows] = found + groups
         groups += int(found.max()) + 1
         if progress is not None:
-            progress(start + length, table.rows)
+            progress(start + length, len(strata))
     return members
+
+
+def _middles(points: MixedPoints, order: IntArray, runs: Segments) -> MixedPoints:
+    """Make a point of each group: the means of its numbers, and of categories the value that most of its rows have."""
+    numbers = [runs.sum(column.take(order)) / runs.lengths for column in points.numbers.T]
+    return MixedPoints(
+        np.stack(numbers).T if numbers else np.zeros((len(runs), 0)),
+        tuple(
+            CategoryColumn(
+                _most_frequent(one.codes.take(order).astype(np.int64), one.width, runs), one.width, one.weight
+            )
+            for one in points.categories
+        ),
+    )
+
+
+def _most_frequent(codes: IntArray, width: int, runs: Segments) -> IntArray:
+    """Find the code below `width` that most lines of each run have, of several the lowest: int[runs].
+
+    >>> _most_frequent(np.array([2, 0, 2, 1, 0]), 3, Segments.from_lengths(np.array([3, 2]))).tolist()
+    [2, 0]
+    """
+    pairs = np.sort(runs.group * width + codes)
+    starts = run_starts(pairs)
+    amount, (group, code) = np.diff(starts, append=len(pairs)), np.divmod(pairs[starts], width)
+    best = np.lexsort((code, -amount, group))
+    first: IntArray = code[best[run_starts(group)]]  # group is in order already, and stays
+    return first
 
 
 def _require_enough(table: MixedTable, k: int) -> None:
@@ -181,48 +243,16 @@ def as_points(table: MixedTable) -> MixedPoints:
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawing:
-    """All that rows are drawn from: a table, its rows by group (int[rows]), where each group is among them, and how."""
+class _Groups:
+    """The rows of a table by group: those of all groups one behind the other (int[rows]), and where each group is."""
 
     table: MixedTable
+    k: int
     order: IntArray
     runs: Segments
-    k: int
-    options: AlgorithmOptions
-    randomness: Randomness
-
-    def draw(self) -> list[DrawnColumn]:
-        """Draw all columns of all groups, groups of one size at a time; pseudo-rows come group by group."""
-        columns, multiple = self.table.columns, self.options.multiple
-        total = len(self.order) * multiple
-        codes = [np.zeros(total, dtype=np.int64) for _ in columns]
-        numbers = [np.zeros(0) if column.numbers is None else np.empty(total) for column in columns]
-        means = [np.zeros(0) if column.numbers is None else np.empty(len(self.runs)) for column in columns]
-        for groups in self._blocks_of_one_size():
-            size = int(self.runs.lengths[groups[0]])
-            rows = self.order[self.runs.starts[groups][:, None] + np.arange(size)]  # int[g, n]
-            places = multiple * self.runs.starts[groups][:, None] + np.arange(size * multiple)  # int[g, m]
-            points = self._coordinates(groups, rows)
-            drawn = draw_coordinates(points, size * multiple, self.randomness)
-            for number, column in enumerate(columns):
-                if column.has_marks:
-                    codes[number][places] = _deal(
-                        column, column.codes[rows], drawn[:, :, self._marks[number]], multiple
-                    )
-                if column.numbers is not None:
-                    line = drawn[:, :, self._marks[number].start - 1]
-                    means[number][groups] = points[:, :, self._marks[number].start - 1].mean(axis=1)
-                    numbers[number][places] = _widen(line, column.codes[rows]) if column.has_marks else line
-        return [
-            DrawnColumn(
-                codes[number],
-                None if column.numbers is None else self._settle(number, codes[number], line, means[number]),
-            )
-            for number, (column, line) in enumerate(zip(columns, numbers, strict=True))
-        ]
 
     @cached_property
-    def _marks(self) -> list[slice]:
+    def marks(self) -> list[slice]:
         """Which coordinates of a point are the codes of each column; that of its number stands before them."""
         marks, width = [], 0
         for column in self.table.columns:
@@ -231,47 +261,65 @@ class _Drawing:
             width = marks[-1].stop
         return marks
 
-    def _blocks_of_one_size(self) -> list[IntArray]:
-        """List groups of one size together, as many as may be drawn at a time."""
-        by_size, width = stable_order(self.runs.lengths), self._marks[-1].stop
-        blocks = []
-        for same in np.split(by_size, np.flatnonzero(np.diff(self.runs.lengths[by_size])) + 1):
-            size = int(self.runs.lengths[same[0]])
-            most = max(_BLOCK // (size * max(width, size)), 1)
-            blocks += [same[start : start + most] for start in range(0, len(same), most)]
-        return blocks
+    @cached_property
+    def holding(self) -> list[IntArray]:
+        """How many rows of each group hold a number in each column: int[groups] each."""
+        return [
+            self.runs.sum((column.codes[self.order] == NUMBER).astype(np.int64))
+            if column.numbers is not None and column.has_marks
+            else self.runs.lengths
+            for column in self.table.columns
+        ]
 
     @cached_property
-    def _holders(self) -> list[IntArray]:
+    def holders(self) -> list[IntArray]:
         """How many rows of each group, or persons, hold a number in each column: int[groups] each."""
-        groups = len(self.runs)
-        everybody = self.runs.lengths
+        if self.table.persons is None:
+            return self.holding
         found = []
         for column in self.table.columns:
             if column.numbers is None or not column.has_marks:
-                found.append(everybody)
+                found.append(self.runs.lengths)
                 continue
             held = column.codes[self.order] == NUMBER
-            if self.table.persons is None:
-                found.append(self.runs.sum(held.astype(np.int64)))
-            else:
-                found.append(_count_persons(self.runs.group[held], self.table.persons[self.order][held], groups))
+            persons = self.table.persons[self.order][held]
+            found.append(_count_persons(self.runs.group[held], persons, len(self.runs)))
         return found
 
-    def _coordinates(self, groups: IntArray, rows: IntArray) -> FloatArray:
-        """Make points of the rows of some groups: int[g] and int[g, n] to float[g, n, d].
+    def blocks_of_one_size(self, among: IntArray, least: int = 0) -> list[IntArray]:
+        """List the places of groups of one size together, as many as may be drawn at a time: int[g] each.
+
+        among: int[any], groups; `least` coordinates are needed for each, besides those of its points
+        """
+        lengths, width = self.runs.lengths[among], self.marks[-1].stop
+        by_size = stable_order(lengths)
+        blocks = []
+        for same in np.split(by_size, np.flatnonzero(np.diff(lengths[by_size])) + 1):
+            size = int(lengths[same[0]])
+            most = max(_BLOCK // max(size * max(width, size), least), 1)
+            blocks += [same[start : start + most] for start in range(0, len(same), most)]
+        return blocks
+
+    def rows_of(self, groups: IntArray) -> IntArray:
+        """The rows of groups of one size: int[g, n]."""
+        places = self.runs.starts[groups][:, None] + np.arange(int(self.runs.lengths[groups[0]]))
+        return self.order.take(places)
+
+    def coordinates(self, groups: IntArray) -> FloatArray:
+        """Make points of the rows of groups of one size: int[g] to float[g, n, d].
 
         What a row does not tell has the mean of what the others of its group tell, and so no part in covariances. A
         number that fewer than k of a group hold has none in those of that group.
         """
-        points = np.zeros((*rows.shape, self._marks[-1].stop))
-        for number, (column, marks) in enumerate(zip(self.table.columns, self._marks, strict=True)):
+        rows = self.rows_of(groups)
+        points = np.zeros((*rows.shape, self.marks[-1].stop))
+        for number, (column, marks) in enumerate(zip(self.table.columns, self.marks, strict=True)):
             if not column.has_marks and column.numbers is not None:
                 points[:, :, marks.start - 1] = column.numbers.take(rows)
                 continue
             codes = column.codes.take(rows)
             if column.numbers is not None:
-                held, few = codes == NUMBER, (self._holders[number][groups] < self.k)[:, None]
+                held, few = codes == NUMBER, (self.holders[number][groups] < self.k)[:, None]
                 values = np.where(held, column.numbers.take(rows), 0.0)
                 mean = values.sum(axis=1, keepdims=True) / np.maximum(held.sum(axis=1, keepdims=True), 1)
                 points[:, :, marks.start - 1] = np.where(few, 0.0, np.where(held, values, mean))
@@ -281,6 +329,81 @@ class _Drawing:
             points[:, :, marks] = np.where(told[:, :, None], each, shares)
         return points
 
+    def dilution(self, number: int) -> FloatArray:
+        """How many rows of each group there are for each that holds a number in a column: float[groups]."""
+        diluted: FloatArray = self.runs.lengths / np.maximum(self.holding[number], 1)
+        return diluted
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawing:
+    """All that rows are drawn from: groups, the neighbourhood of each (int[groups]) if they have any, and how."""
+
+    groups: _Groups
+    around: IntArray | None
+    options: AlgorithmOptions
+    randomness: Randomness
+
+    def draw(self) -> list[DrawnColumn]:
+        """Draw all columns of all groups, groups of one size at a time; pseudo-rows come group by group."""
+        columns, runs, multiple = self.groups.table.columns, self.groups.runs, self.options.multiple
+        total = len(self.groups.order) * multiple
+        codes = [np.zeros(total, dtype=np.int64) for _ in columns]
+        numbers = [np.zeros(0) if column.numbers is None else np.empty(total) for column in columns]
+        means = [np.zeros(0) if column.numbers is None else np.empty(len(runs)) for column in columns]
+        for groups, points, spokes in self._spoked_groups():
+            rows = self.groups.rows_of(groups)
+            amount = rows.shape[1] * multiple
+            places = multiple * runs.starts[groups][:, None] + np.arange(amount)  # int[g, m]
+            drawn = draw_along(points.mean(axis=1, keepdims=True), spokes, amount, self.randomness)
+            for number, (column, marks) in enumerate(zip(columns, self.groups.marks, strict=True)):
+                if column.has_marks:
+                    codes[number][places] = _deal(column, column.codes[rows], drawn[:, :, marks], multiple)
+                if column.numbers is not None:
+                    line = drawn[:, :, marks.start - 1]
+                    means[number][groups] = points[:, :, marks.start - 1].mean(axis=1)
+                    numbers[number][places] = _widen(line, self._dilution(number)[groups]) if column.has_marks else line
+        return [
+            DrawnColumn(
+                codes[number],
+                None if column.numbers is None else self._settle(number, codes[number], line, means[number]),
+            )
+            for number, (column, line) in enumerate(zip(columns, numbers, strict=True))
+        ]
+
+    def _spoked_groups(self) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+        """All groups, those of one size together: int[g], their points float[g, n, d], their spokes float[g, r, d].
+
+        Spokes are those of a group itself, or of its neighbourhood, which are found once for all groups in it.
+        """
+        everything = np.arange(len(self.groups.runs))
+        if self.wide is None or self.around is None:
+            for groups in self.groups.blocks_of_one_size(everything):
+                points = self.groups.coordinates(groups)
+                yield groups, points, find_spokes(points)
+            return
+        listed, inside = sort_by_group(self.around, len(self.wide.runs))
+        for wide in self.wide.blocks_of_one_size(np.arange(len(self.wide.runs))):
+            spokes = find_spokes(self.wide.coordinates(wide))  # float[w, r, d]
+            among, place = listed[inside.places(wide)], inside.select(wide).group
+            for chosen in self.groups.blocks_of_one_size(among, spokes[0].size):
+                yield among[chosen], self.groups.coordinates(among[chosen]), spokes[place[chosen]]
+
+    @cached_property
+    def wide(self) -> _Groups | None:
+        """The neighbourhoods, as groups themselves."""
+        if self.around is None:
+            return None
+        members = np.empty(len(self.groups.order), dtype=np.int64)
+        members[self.groups.order] = self.groups.runs.spread(self.around)
+        return _Groups(self.groups.table, self.groups.k, *sort_by_group(members, int(self.around.max()) + 1))
+
+    def _dilution(self, number: int) -> FloatArray:
+        """How many rows there are for each with a number, where the spread of each group is from: float[groups]."""
+        if self.wide is None or self.around is None:
+            return self.groups.dilution(number)
+        return self.wide.dilution(number)[self.around]
+
     def _settle(self, number: int, codes: IntArray, drawn: FloatArray, means: FloatArray) -> FloatArray:
         """Numbers of a column as they are published; NaN where the code says something else.
 
@@ -289,18 +412,18 @@ class _Drawing:
         codes, drawn: what was drawn, int and float[pseudo-rows]; the numbers are standardized
         means: float[groups], of the numbers of each group, where every row holds one
         """
-        column, options = self.table.columns[number], self.options
+        column, options = self.groups.table.columns[number], self.options
         assert column.numbers is not None  # noqa: S101 - whoever asks knows; this tells the type checker
-        runs = Segments.from_lengths(self.runs.lengths * options.multiple)  # of pseudo-rows
+        runs = Segments.from_lengths(self.groups.runs.lengths * options.multiple)  # of pseudo-rows
         if options.noise:
             noise = options.noise * uniform_units(self.randomness, drawn.shape)
         if not column.has_marks:  # all hold a number, and the groups are runs as they stand
             drawn = drawn + noise if options.noise else drawn
             return _settle_runs(column, drawn, runs, means)
         pool, shown = self.pools[number], np.flatnonzero(codes == NUMBER)
-        means, spreads = self._pool_moments(number, pool, np.nan_to_num(column.numbers[self.order]))
+        means, spreads = self._pool_moments(number, pool, np.nan_to_num(column.numbers[self.groups.order]))
         pool_of = runs.spread(pool)[shown]
-        few = np.flatnonzero(runs.spread(self._holders[number] < self.k)[shown])
+        few = np.flatnonzero(runs.spread(self.groups.holders[number] < self.groups.k)[shown])
         drawn = drawn[shown]
         drawn[few] = means[pool_of[few]] + spreads[pool_of[few]] * uniform_units(self.randomness, few.shape)
         drawn = drawn + noise[shown] if options.noise else drawn
@@ -318,26 +441,26 @@ class _Drawing:
 
         Groups whose numbers are too few even together have -1: theirs are drawn like those of the whole column.
         """
-        runs, k = self.runs, self.k
-        strata = self.table.strata[self.order[runs.starts]]
+        runs, k = self.groups.runs, self.groups.k
+        strata = self.groups.table.strata[self.groups.order[runs.starts]]
         pools = {}
-        for number, column in enumerate(self.table.columns):
+        for number, column in enumerate(self.groups.table.columns):
             if column.numbers is None or not column.has_marks:
                 continue
-            held = column.codes[self.order] == NUMBER
+            held = column.codes[self.groups.order] == NUMBER
             amount = runs.sum(held.astype(np.float64))
-            means = runs.sum(np.nan_to_num(column.numbers[self.order])) / np.maximum(amount, 1)
-            few = np.flatnonzero((self._holders[number] > 0) & (self._holders[number] < k))
+            means = runs.sum(np.nan_to_num(column.numbers[self.groups.order])) / np.maximum(amount, 1)
+            few = np.flatnonzero((self.groups.holders[number] > 0) & (self.groups.holders[number] < k))
             people = None
-            if self.table.persons is not None:
-                persons = self.table.persons[self.order]
+            if self.groups.table.persons is not None:
+                persons = self.groups.table.persons[self.groups.order]
                 people = {
                     group: persons[start : start + length][held[start : start + length]].tolist()
                     for group, start, length in zip(
                         few.tolist(), runs.starts[few].tolist(), runs.lengths[few].tolist(), strict=True
                     )
                 }
-            pools[number] = _pool_groups(self._holders[number], means, strata, k, people)
+            pools[number] = _pool_groups(self.groups.holders[number], means, strata, k, people)
         return pools
 
     def _pool_moments(self, number: int, pool: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -345,8 +468,8 @@ class _Drawing:
 
         values: float[rows], the numbers in the order of the groups, 0 where there is none
         """
-        runs, pools = self.runs, len(self.runs) + 1
-        held = runs.sum((self.table.columns[number].codes[self.order] == NUMBER).astype(np.float64))
+        runs, pools = self.groups.runs, len(self.groups.runs) + 1
+        held = runs.sum((self.groups.table.columns[number].codes[self.groups.order] == NUMBER).astype(np.float64))
         place = np.where(pool < 0, len(runs), pool)
         amount = np.maximum(np.bincount(place, weights=held, minlength=pools), 1)
         means = np.bincount(place, weights=runs.sum(values), minlength=pools) / amount
@@ -373,14 +496,13 @@ def _deal(column: MixedColumn, codes: IntArray, coordinates: FloatArray, multipl
     return deal_categories(coordinates, counts)
 
 
-def _widen(drawn: FloatArray, codes: IntArray) -> FloatArray:
+def _widen(drawn: FloatArray, dilution: FloatArray) -> FloatArray:
     """Give numbers the spread of those who hold one: rows without a number had a share of the variance, and no part.
 
-    drawn: float[g, m]; codes: int[g, n]
+    drawn: float[g, m]; dilution: float[g], rows for each that holds a number
     """
-    amount = (codes == NUMBER).sum(axis=1, keepdims=True)
     mean = drawn.mean(axis=1, keepdims=True)
-    widened: FloatArray = mean + (drawn - mean) * np.sqrt(codes.shape[1] / np.maximum(amount, 1))
+    widened: FloatArray = mean + (drawn - mean) * np.sqrt(dilution)[:, None]
     return widened
 
 

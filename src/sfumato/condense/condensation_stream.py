@@ -32,7 +32,7 @@ from sfumato.core.arrow import arrow_texts
 from sfumato.core.randomness import Randomness
 from sfumato.core.regular_file import open_regular_file
 from sfumato.core.segments import sort_by_group
-from sfumato.errors import DataError, Infeasible, InputError, quote
+from sfumato.errors import DataError, Infeasible, InputError, PolicyError, quote
 from sfumato.models import IdentityKAnonymity, KAnonymity
 from sfumato.policy import DataSource, Policy, load
 from sfumato.policy.database_url import find_place
@@ -83,6 +83,11 @@ class CondensationStream:
         self, k: int | None = None, *, state: str | os.PathLike[str] | None = None, policy: Any = None
     ) -> None:
         self._policy = None if policy is None else load(policy)
+        if self._policy is not None and self._policy.search.neighbours > 1:
+            raise PolicyError(
+                "is for rows at rest: a stream draws the rows of each group by its own statistics; leave it out",
+                key="algorithm.neighbours",
+            )
         self._folder = None if state is None else StateFolder(Path(state))
         self._stack = ExitStack()
         self._held: list[FloatArray] = []

@@ -1,8 +1,8 @@
 """Pseudo-rows from the statistics of groups (Aggarwal and Yu 2004; Aggarwal 2015, Section 20.3.1.4).
 
 A group of rows is a cloud of points: one coordinate for each number, one for each value of a category (1 where the row
-has it, else 0). Its covariances give it axes, along which coordinates are uncorrelated. `draw_coordinates` draws points
-along these axes, independent and uniform with the variance of each axis, around the group's mean.
+has it, else 0). Its covariances give it axes, along which coordinates are uncorrelated. `find_spokes` finds them, and
+`draw_along` draws points along them, independent and uniform with the variance of each axis, around a mean.
 
 What is drawn are real numbers. `deal_categories` makes categories of them: each value goes to as many pseudo-rows as
 the group has rows with it, and to those first whose coordinate for it is highest. So frequencies of a group are kept
@@ -36,30 +36,43 @@ def uniform_units(randomness: Randomness, shape: tuple[int, ...]) -> FloatArray:
     return units.reshape(shape)
 
 
-def draw_coordinates(points: FloatArray, rows: int, randomness: Randomness) -> FloatArray:
-    """Draw `rows` points for each of g groups of n points in d coordinates.
+def find_spokes(points: FloatArray) -> FloatArray:
+    """Find the axes of g groups of n points in d coordinates, each as long as its standard deviation.
 
     points:  float[g, n, d]
-    returns: float[g, rows, d], with the mean of each group, and its covariances as expected ones
+    returns: float[g, r, d], an axis in each line, r the smaller of d and n; F of a group has FᵀF as its covariances
 
     With X the centred points and X = U S Vᵀ, the axes of a group are the columns of V and their variances S² / n. They
     come from the covariances (d × d) or from the products of the points (n × n), whichever are fewer: Uᵀ X = S Vᵀ.
 
+    >>> spokes = find_spokes(np.array([[[0.0, 0.0], [2.0, 2.0], [4.0, 4.0]]]))[0]
+    >>> (spokes.T @ spokes).round(3).tolist()
+    [[2.667, 2.667], [2.667, 2.667]]
+    """
+    _, size, width = points.shape
+    centred = points - points.mean(axis=1, keepdims=True)
+    spokes: FloatArray
+    if width <= size:
+        variances, axes = np.linalg.eigh(centred.swapaxes(1, 2) @ centred / size)
+        spokes = np.sqrt(np.maximum(variances, 0))[:, :, None] * axes.swapaxes(1, 2)
+    else:
+        _, axes = np.linalg.eigh(centred @ centred.swapaxes(1, 2))
+        spokes = axes.swapaxes(1, 2) @ centred / np.sqrt(size)
+    return spokes
+
+
+def draw_along(mean: FloatArray, spokes: FloatArray, rows: int, randomness: Randomness) -> FloatArray:
+    """Draw `rows` points for each of g groups along its spokes.
+
+    mean: float[g, 1, d]; spokes: float[g, r, d]
+    returns: float[g, rows, d], with the mean of each group, and the covariances of its spokes as expected ones
+
     >>> cloud = np.array([[[0.0, 0.0], [2.0, 2.0], [4.0, 4.0]]])
-    >>> drawn = draw_coordinates(cloud, 1000, Randomness(1))
+    >>> drawn = draw_along(cloud.mean(axis=1, keepdims=True), find_spokes(cloud), 1000, Randomness(1))
     >>> np.round(drawn.mean(axis=1), 9).tolist(), bool(np.allclose(drawn[0, :, 0], drawn[0, :, 1]))
     ([[2.0, 2.0]], True)
     """
-    groups, size, width = points.shape
-    mean = points.mean(axis=1, keepdims=True)
-    centred = points - mean
-    if width <= size:
-        variances, axes = np.linalg.eigh(centred.swapaxes(1, 2) @ centred / size)
-        spokes = np.sqrt(np.maximum(variances, 0))[:, :, None] * axes.swapaxes(1, 2)  # float[g, d, d]: an axis a line
-    else:
-        _, axes = np.linalg.eigh(centred @ centred.swapaxes(1, 2))
-        spokes = axes.swapaxes(1, 2) @ centred / np.sqrt(size)  # float[g, n, d]
-    units = uniform_units(randomness, (groups, rows, spokes.shape[1]))
+    units = uniform_units(randomness, (len(spokes), rows, spokes.shape[1]))
     units -= units.mean(axis=1, keepdims=True)
     if rows > 1:  # centring takes a share of the variance away
         units *= np.sqrt(rows / (rows - 1))

@@ -14,7 +14,7 @@ from sfumato.policy.section import Section, require_table
 
 DATA_KEYS = ("source", "query", "table", "sheet", "separator", "null", "encoding")
 CLUSTERING_KEYS = ("clustering", "strata")
-DRAWING_KEYS = ("multiple", "noise")
+DRAWING_KEYS = ("multiple", "neighbours", "noise")
 ALGORITHM_KEYS = (
     *("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class"),
     *CLUSTERING_KEYS,
@@ -99,8 +99,8 @@ class AlgorithmOptions:
     says whether a person's rows with equal quasi-identifiers always land in one class. `score` is what top-down
     specialization goes by, and `class_column` the column whose values are to be told from the others, for
     `classification`. Microaggregation and condensation put rows together by a `clustering`, within the values of the
-    columns of `strata`; condensation draws `multiple` rows for each, with so much `noise` besides, in standard
-    deviations of a column.
+    columns of `strata`; condensation draws `multiple` rows for each, with the spread that so many groups have together
+    which are `neighbours`, and so much `noise` besides, in standard deviations of a column.
 
     >>> AlgorithmOptions(suppression=Fraction("0.1")).suppression * 10
     Fraction(1, 1)
@@ -117,6 +117,7 @@ class AlgorithmOptions:
     clustering: str | None = None
     strata: tuple[str, ...] = ()
     multiple: int = 1
+    neighbours: int = 1
     noise: float = 0.0
 
 
@@ -280,7 +281,8 @@ def read_algorithm_options(value: object) -> AlgorithmOptions:
         class_column=class_column,
         clustering=section.choice("clustering", CLUSTERINGS),
         strata=_read_strata(section),
-        multiple=_read_multiple(section),
+        multiple=_read_amount(section, "multiple", MOST_MULTIPLE),
+        neighbours=_read_amount(section, "neighbours", MOST_NEIGHBOURS),
         noise=float(section.number("noise", most=10) or 0),
     )
 
@@ -293,13 +295,14 @@ def _read_strata(section: Section) -> tuple[str, ...]:
 
 
 MOST_MULTIPLE = 1000
+MOST_NEIGHBOURS = 100
 
 
-def _read_multiple(section: Section) -> int:
-    multiple = section.whole_number("multiple")
-    if multiple is not None and not 1 <= multiple <= MOST_MULTIPLE:
-        raise section.error("multiple", f"must be a whole number from 1 to {MOST_MULTIPLE}")
-    return 1 if multiple is None else multiple
+def _read_amount(section: Section, key: str, most: int) -> int:
+    amount = section.whole_number(key)
+    if amount is not None and not 1 <= amount <= most:
+        raise section.error(key, f"must be a whole number from 1 to {most}")
+    return 1 if amount is None else amount
 
 
 def read_publish_options(value: object, *, folder: Path | None = None) -> PublishOptions:

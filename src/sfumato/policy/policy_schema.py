@@ -14,6 +14,7 @@ from sfumato.policy.options import (
     FORMS,
     METRICS,
     MOST_MULTIPLE,
+    MOST_NEIGHBOURS,
     NUMERIC,
     RANGES,
     SCORES,
@@ -260,6 +261,13 @@ def _algorithm() -> JsonSchema:
             "type": "integer",
             "minimum": 1,
             "maximum": MOST_MULTIPLE,
+            "default": 1,
+        },
+        "neighbours": {
+            "description": "How many groups that lie near each other share their spread when condensation draws rows.",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MOST_NEIGHBOURS,
             "default": 1,
         },
         "noise": {

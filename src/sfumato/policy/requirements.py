@@ -527,7 +527,7 @@ def _check_strata(columns: ColumnsByName, algorithm: Mapping[str, object]) -> No
 
 
 _IDLE_WHERE_UNCERTAIN = {
-    "algorithm": ("metric", "improve", "keep_together", "score", "class", "clustering", "multiple", "noise"),
+    "algorithm": ("metric", "improve", "keep_together", "score", "class", "clustering", *DRAWING_KEYS),
     "publish": ("ranges", "numeric", "ss"),
 }
 

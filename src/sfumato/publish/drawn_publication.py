@@ -164,6 +164,7 @@ def draft_drawn_manifest(publication: DrawnPublication, files: Mapping[str, Writ
         "algorithm": "condensation",
         "clustering": search.clustering or "mdav",
         "multiple": search.multiple,
+        "neighbours": search.neighbours,
         "noise": search.noise,
         **({"strata": list(search.strata)} if search.strata else {}),
         "columns": [describe_drawn_column(column, publication) for column in publication.mixed.columns],

@@ -102,7 +102,7 @@ class DrawnAssessment:
         if closest is not None and closest.near:
             sentences.append(
                 f"drawn rows are nearer to the rows they come from than to others ({closest.ratio:.2f} of the distance "
-                "to a hold-out): raise k, or add noise"
+                "to a hold-out): raise k or neighbours, or add noise"
             )
         if publication.policy.search.seed is not None:
             sentences.append(

@@ -137,6 +137,7 @@ def _groups(assessment: DrawnAssessment) -> Markup:
         ("Drawn", f"{publication.rows:,} rows, {plural(search.multiple, 'row')} for each"),
         ("Groups", assessment.sizes),
         ("Made by", search.clustering or "mdav"),
+        ("Spread", f"of {search.neighbours:,} groups together or more" if search.neighbours > 1 else "of each group"),
         ("Noise", f"{search.noise:g} standard deviations of each column" if search.noise else "none besides"),
     ]
     if search.strata:
