@@ -17,6 +17,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine fails no test: Hypothesis measures neither an example nor the making of one.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 Rules = Callable[..., dict[str, Any]]
 Reads = Callable[..., dict[str, list[Any]]]
