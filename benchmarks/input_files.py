@@ -35,7 +35,7 @@ def make(data: str, rows: int, path: Path) -> None:
     """Write the file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"part-{path.name}")
-    table = enlarge(_rows_to_enlarge(), rows) if data == "like" else synthetic_adult(rows)
+    table = enlarge(rows_to_enlarge(), rows) if data == "like" else synthetic_adult(rows)
     if path.suffix == ".parquet":
         pyarrow.parquet.write_table(table, part, store_schema=False)  # without Arrow's own, as other programs write it
     else:
@@ -44,7 +44,8 @@ def make(data: str, rows: int, path: Path) -> None:
     part.rename(path)
 
 
-def _rows_to_enlarge() -> Any:
+def rows_to_enlarge() -> Any:
+    """Read the rows that ARX ships, or make some up."""
     folder = adult_arx_folder()
     if folder is None:
         return synthetic_adult(30_162)

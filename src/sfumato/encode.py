@@ -3,9 +3,13 @@
 The different values of a column are numbered in text order, so that nothing made of codes depends on the order in
 which the rows came. Hierarchies are bound to exactly the values that occur. Algorithms work on the distinct tuples,
 never on rows.
+
+Whoever holds no rows has *counted lines*: the different rows as far as they are coded (by all quasi-identifiers, all
+sensitive columns, persons, the sampling weight, and whatever else a search looks at), each with the number of rows that
+it stands for. `assemble` makes an encoded table of either, and everything that works on one works on the other.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,9 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.arrays import Codes, FloatArray, IntArray, count_codes, narrow_codes
-from sfumato.core.arrow import arrow_indices, arrow_numbers, arrow_texts, numpy_numbers
+from sfumato.core.arrow import arrow_dictionary, arrow_indices, arrow_numbers, arrow_texts, numpy_numbers
 from sfumato.core.classes import SensitiveDomain
-from sfumato.core.keys import PackedTuples, count_keys, mix_bits, pack_tuples
+from sfumato.core.keys import PackedTuples, count_keys, is_ascending, mix_bits, pack_tuples
 from sfumato.core.numbers import read_decimals
 from sfumato.core.randomness import Randomness
 from sfumato.core.sampling_weights import read_weights, round_weights
@@ -35,7 +39,7 @@ _MANY_ROWS = 1_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CodedColumn:
-    """One column: a code per row, and per code its value, as text and as it was (``None`` for NULL)."""
+    """One column: a code per row or line, and per code its value, as text and as it was (``None`` for NULL)."""
 
     name: str
     codes: Codes
@@ -47,13 +51,20 @@ class CodedColumn:
         """Number of different values."""
         return len(self.texts)
 
+    @property
+    def arrow(self) -> Any:
+        """The column as an Arrow column of a table, in a dictionary."""
+        return pa.chunked_array(
+            [arrow_dictionary(self.codes, self.values, pa.dictionary(pa.int32(), self.values.type))]
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class QuasiIdentifier:
     """A quasi-identifier: its column, its hierarchy over exactly the values that occur, and its weight.
 
     `spec` is what the policy declares of it: ranges and sets have no levels besides the values and ``*``. `least` is
-    the lowest level that may be published.
+    the lowest level that may be published. `counts` are the rows that each line stands for, where lines are counted.
     """
 
     column: CodedColumn
@@ -61,6 +72,7 @@ class QuasiIdentifier:
     weight: float
     spec: Spec
     least: int = 0
+    counts: IntArray | None = None
 
     @property
     def name(self) -> str:
@@ -70,7 +82,7 @@ class QuasiIdentifier:
     @cached_property
     def frequencies(self) -> IntArray:
         """Rows per value."""
-        return count_codes(self.column.codes, self.column.width)
+        return count_codes(self.column.codes, self.column.width, self.counts)
 
     @cached_property
     def permitted(self) -> "QuasiIdentifier":
@@ -80,7 +92,7 @@ class QuasiIdentifier:
         tree, place = self.hierarchy.upward(self.least)
         codes = narrow_codes(place, len(tree.labels[0])).take(self.column.codes)
         column = CodedColumn(self.name, codes, tree.labels[0], arrow_texts(tree.labels[0]))
-        return QuasiIdentifier(column, tree, self.weight, self.spec)
+        return QuasiIdentifier(column, tree, self.weight, self.spec, counts=self.counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +112,30 @@ class DistinctTuples:
         return len(self.counts)
 
 
+@dataclass(frozen=True, eq=False)
+class DividedLines:
+    """Counted lines whose rows go different ways, as entries: each is a line, or some of the rows of one.
+
+    With n entries: `line` int[n] is the line that each comes from, ascending, and `rows` int[n] how many rows of it
+    that are. Of the lines that have several entries, `dealt` has the entry of each row, line after line: whoever holds
+    these rows sorts those of a line by what else is published of them, and the j-th gets the j-th of these entries.
+    """
+
+    line: IntArray
+    rows: IntArray
+    dealt: IntArray
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class EncodedTable:
     """A table as integers: what algorithms work on.
 
+    Columns have a code per line. A line is a row, or where there are `counts`, so many rows: int[lines]. `rows` is the
+    number of rows in either case.
+
     `plain` are the columns that are published as they are, and sampling weights as they are published: no algorithm
-    looks at them. `weights` are the sampling weights as they came, float[rows].
+    looks at them. Of a counted table there are only those that lines are counted by. `weights` are the sampling weights
+    as they came, that of a single row of each line: float[lines].
     """
 
     rows: int
@@ -116,11 +146,22 @@ class EncodedTable:
     tuples: DistinctTuples
     plain: Mapping[str, Any]
     weights: FloatArray | None = None
+    counts: IntArray | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the quasi-identifiers, in the table's order."""
         return tuple(attribute.name for attribute in self.quasi)
+
+    @property
+    def lines(self) -> int:
+        """Number of lines: of rows, unless these are counted."""
+        return self.rows if self.counts is None else len(self.counts)
+
+    @property
+    def line_weights(self) -> FloatArray | None:
+        """People of the population that each line stands for, by the sampling weights of all of its rows."""
+        return self.weights if self.weights is None or self.counts is None else self.weights * self.counts
 
     def coded(self, name: str) -> CodedColumn:
         """A column that is published as it is, or that of the individuals, as codes."""
@@ -136,16 +177,40 @@ class EncodedTable:
         if not any(attribute.least for attribute in self.quasi):
             return self
         quasi = tuple(attribute.permitted for attribute in self.quasi)
-        named = {} if self.individual is None else {self.individual.name: self.individual}
-        coded = {**self.sensitive, **named}
-        others = {name: coded[name] for name in self.tuples.others}
-        return replace(self, quasi=quasi, tuples=count_distinct_tuples(quasi, others))
+        return replace(self, quasi=quasi, tuples=count_distinct_tuples(quasi, self.tuple_columns, self.counts))
+
+    @property
+    def tuple_columns(self) -> dict[str, CodedColumn]:
+        """The columns besides quasi-identifiers that tuples differ in: those a requirement looks at, and persons."""
+        person = self.individual
+        return {
+            name: person if person is not None and name == person.name else self.sensitive[name]
+            for name in self.tuples.others
+        }
+
+    def divide(self, divided: DividedLines | None) -> "EncodedTable":
+        """Give the table whose lines are the entries of divided ones; the same where nothing is divided."""
+        if divided is None:
+            return self
+        line, counts = divided.line, divided.rows
+
+        def take(column: CodedColumn) -> CodedColumn:
+            return replace(column, codes=column.codes.take(line))
+
+        places = arrow_numbers(line)
+        return replace(
+            self,
+            quasi=tuple(replace(one, column=take(one.column), counts=counts) for one in self.quasi),
+            sensitive={name: take(column) for name, column in self.sensitive.items()},
+            individual=None if self.individual is None else take(self.individual),
+            plain={name: column.take(places) for name, column in self.plain.items()},
+            weights=None if self.weights is None else self.weights.take(line),
+            counts=counts,
+        )
 
 
 def encode(table: Table, policy: Policy) -> EncodedTable:
     """Encode the quasi-identifiers, the sensitive columns and the individuals of a table."""
-    order = {name: i for i, name in enumerate(table.arrow.column_names)}
-    nulls = policy.source.null
     columns = [*policy.quasi, *policy.sensitive, *policy.with_role(Role.INDIVIDUAL)]
     if table.rows < _MANY_ROWS:
         coded = {column.name: encode_column(table, column.name) for column in columns}
@@ -153,37 +218,65 @@ def encode(table: Table, policy: Policy) -> EncodedTable:
         with ThreadPoolExecutor(2) as pool:
             names = [column.name for column in columns]
             coded = dict(zip(names, pool.map(lambda name: encode_column(table, name), names), strict=True))
-    quasi = tuple(
-        bind_quasi_identifier(coded[column.name], column, nulls)
-        for column in sorted(policy.quasi, key=lambda column: order[column.name])
-    )
-    sensitive = {column.name: coded[column.name] for column in policy.sensitive}
     plain = {column.name: table.arrow.column(column.name) for column in policy.ungeneralized}
+    return assemble(table.rows, coded, plain, None, policy, table.arrow.column_names)
+
+
+def assemble(
+    rows: int,
+    coded: Mapping[str, CodedColumn],
+    plain: Mapping[str, Any],
+    counts: IntArray | None,
+    policy: Policy,
+    order: Sequence[str],
+) -> EncodedTable:
+    """Make an encoded table of its coded columns: bind hierarchies, number persons, count tuples.
+
+    `coded` has the quasi-identifiers, the sensitive columns and the persons, with a code per row, or where there are
+    `counts`, per counted line: int[lines], the rows of each. `plain` are the other published columns of rows; counted
+    lines have none, but `coded` has all of `counted_columns` then. `order` has the names of the table's columns.
+
+    Nothing depends on the order of lines, which may come in any: they are sorted by quasi-identifiers, then by what
+    requirements look at, then by the rest, unless they are in that order already.
+    """
+    place, nulls = {name: i for i, name in enumerate(order)}, policy.source.null
+    sampled = policy.sampling_weight
+    required = {name for model in policy.privacy for name in model.looks_at}
+    quasi_rules = sorted(policy.quasi, key=lambda column: place[column.name])
+    plain = dict(plain)
+    if counts is not None:
+        coded, counts = _sort_lines(coded, counts, order_counted_columns(policy, order))
+        plain = {column.name: coded[column.name].arrow for column in policy.ungeneralized if column.name in coded}
+    quasi = tuple(bind_quasi_identifier(coded[column.name], column, nulls, counts) for column in quasi_rules)
+    sensitive = {column.name: coded[column.name] for column in policy.sensitive}
     weights = None
-    if (column := policy.sampling_weight) is not None:
-        weights = read_weights(plain[column.name], column.name)
-        plain[column.name] = round_weights(plain[column.name], column.round) if column.round else plain[column.name]
+    if sampled is not None:
+        weights = read_weights(plain[sampled.name], sampled.name, counts)
+        if sampled.round and counts is None:
+            plain[sampled.name] = round_weights(plain[sampled.name], sampled.round)
+        elif sampled.round:
+            values = round_weights(pa.chunked_array([coded[sampled.name].values]), sampled.round).combine_chunks()
+            plain[sampled.name] = replace(coded[sampled.name], values=values).arrow
     individual = None
     if policy.individual:
-        published = [
+        published = (
             *(attribute.permitted.column.codes for attribute in quasi),
             *(column.codes for column in sensitive.values()),
-            *(_dense_ranks(column) for column in plain.values()),
-        ]
+            *(_dense_ranks(column, by_value=counts is not None) for column in plain.values()),
+        )
         randomness = Randomness(policy.search.seed, "persons")
-        individual = number_persons(coded[policy.individual.name], published, randomness)
-    required = {name for model in policy.privacy for name in model.looks_at}
+        individual = number_persons(coded[policy.individual.name], published, randomness, counts)
     domains = {
-        column.name: sensitive_domain(value_totals(sensitive[column.name]), column, nulls)
+        column.name: sensitive_domain(value_totals(sensitive[column.name], counts), column, nulls)
         for column in policy.sensitive
         if column.name in required
     }
     others = {name: sensitive[name] for name in domains}
     if individual is not None:
         others[individual.name] = individual
-        domains[individual.name] = value_totals(individual)
-    tuples = count_distinct_tuples(quasi, others)
-    return EncodedTable(table.rows, quasi, sensitive, individual, domains, tuples, plain, weights)
+        domains[individual.name] = value_totals(individual, counts)
+    tuples = count_distinct_tuples(quasi, others, counts)
+    return EncodedTable(rows, quasi, sensitive, individual, domains, tuples, plain, weights, counts)
 
 
 def encode_column(table: Table, name: str) -> CodedColumn:
@@ -226,17 +319,19 @@ def encode_column(table: Table, name: str) -> CodedColumn:
     return CodedColumn(name, merged[column.codes], texts_kept, column.values.take(arrow_indices(keep)))
 
 
-def bind_quasi_identifier(column: CodedColumn, rules: Column, nulls: tuple[str, ...]) -> QuasiIdentifier:
+def bind_quasi_identifier(
+    column: CodedColumn, rules: Column, nulls: tuple[str, ...], counts: IntArray | None = None
+) -> QuasiIdentifier:
     """Bind the hierarchy of a quasi-identifier to the values that occur."""
     assert rules.hierarchy is not None  # noqa: S101 - the policy has checked it; this tells the type checker
     tree = rules.hierarchy.bind(column.texts, column=column.name, nulls=nulls)
     check_least(rules.least, tree.height, column=column.name)
-    return QuasiIdentifier(column, tree, rules.weight, rules.hierarchy, rules.least)
+    return QuasiIdentifier(column, tree, rules.weight, rules.hierarchy, rules.least, counts)
 
 
-def value_totals(column: CodedColumn) -> SensitiveDomain:
-    """Count the rows of each value of a column, without an order or ancestors."""
-    return SensitiveDomain(column.texts, np.bincount(column.codes, minlength=column.width))
+def value_totals(column: CodedColumn, counts: IntArray | None = None) -> SensitiveDomain:
+    """Count the rows of each value of a column, without an order or ancestors; each line may stand for several rows."""
+    return SensitiveDomain(column.texts, count_codes(column.codes, column.width, counts))
 
 
 def sensitive_domain(totals: SensitiveDomain, rules: Column, nulls: tuple[str, ...]) -> SensitiveDomain:
@@ -256,18 +351,162 @@ def sensitive_domain(totals: SensitiveDomain, rules: Column, nulls: tuple[str, .
     return SensitiveDomain(values, totals.totals, ranks=ranks, places=len(ranks))
 
 
-def count_distinct_tuples(quasi: tuple[QuasiIdentifier, ...], others: Mapping[str, CodedColumn]) -> DistinctTuples:
-    """Count the rows of each different tuple of these columns."""
+def count_distinct_tuples(
+    quasi: tuple[QuasiIdentifier, ...], others: Mapping[str, CodedColumn], counts: IntArray | None = None
+) -> DistinctTuples:
+    """Count the rows of each different tuple of these columns, where each line stands for so many rows.
+
+    Lines that are different tuples already, and in order, are taken as they are: nothing is copied.
+    """
     columns = [attribute.column for attribute in quasi] + list(others.values())
     widths = [column.width for column in columns]
     packed = pack_tuples([column.codes for column in columns], widths)
-    counted = count_keys(packed)
+    if counts is not None and is_ascending(packed.keys, strictly=True):
+        codes = tuple(column.codes for column in columns)
+        return DistinctTuples(codes[: len(quasi)], dict(zip(others, codes[len(quasi) :], strict=True)), counts, packed)
+    counted = count_keys(packed, counts, consume=True)
     codes = packed.unpack_codes(counted.keys)
     named = dict(zip(others, codes[len(quasi) :], strict=True))
     return DistinctTuples(codes[: len(quasi)], named, counted.counts, replace(packed, keys=counted.keys))
 
 
-def number_persons(person: CodedColumn, columns: Iterable[Codes], randomness: Randomness) -> CodedColumn:
+# Counted lines
+
+
+def counted_columns(policy: Policy) -> list[str]:
+    """List the columns that lines are counted by: all that anything but publishing looks at.
+
+    >>> columns = {"sex": {"role": "quasi", "hierarchy": "suppress"}, "visits": {"role": "plain"}}
+    >>> counted_columns(Policy.read({"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}))
+    ['sex']
+    """
+    coded = {Role.QUASI, Role.SENSITIVE, Role.INDIVIDUAL, Role.WEIGHT}
+    if policy.previous or policy.linkage:  # records may be matched by any column that is published
+        coded.add(Role.PLAIN)
+    return [
+        name for name, column in policy.columns.items() if column.role in coded or name == policy.search.class_column
+    ]
+
+
+def order_counted_columns(policy: Policy, order: Sequence[str]) -> list[str]:
+    """Put the counted columns into the order that lines are sorted by: those that tuples differ in come first.
+
+    `order` has the names of the table's columns.
+    """
+    required = {name for model in policy.privacy for name in model.looks_at}
+    tuples = [
+        *sorted((column.name for column in policy.quasi), key=list(order).index),
+        *(column.name for column in policy.sensitive if column.name in required),
+        *(column.name for column in policy.with_role(Role.INDIVIDUAL)),
+    ]
+    return [*tuples, *(name for name in counted_columns(policy) if name not in tuples)]
+
+
+def why_not_counted(policy: Policy) -> str | None:
+    """Say why a policy needs rows, so that counted lines would not do; nothing where they do.
+
+    >>> quasi = {"role": "quasi", "hierarchy": "suppress"}
+    >>> rules = {"columns": {"sex": quasi}, "privacy": [{"model": "k-anonymity", "k": 2}]}
+    >>> why_not_counted(Policy.read(rules))
+    """
+    if policy.publish.drawn:
+        return f'[publish] form = "{policy.publish.form}" draws what it publishes from single rows'
+    if policy.masked:
+        return f"columns are masked row by row: {', '.join(column.name for column in policy.masked)}"
+    return None
+
+
+def count_lines(encoded: EncodedTable, keep: Iterable[str] = ()) -> EncodedTable:
+    """Collapse a table of rows to counted lines, different in all coded columns, sampling weights and those to `keep`.
+
+    >>> from sfumato.policy import load
+    >>> columns = {"sex": {"role": "quasi", "hierarchy": "suppress"}}
+    >>> rules = load({"columns": columns, "privacy": [{"model": "k-anonymity", "k": 1}]})
+    >>> lines = count_lines(encode(Table(pa.table({"sex": ["m", "f", "m"]})), rules))
+    >>> lines.quasi[0].column.codes.tolist(), lines.counts.tolist(), lines.rows
+    ([0, 1], [1, 2], 3)
+    """
+    kept = {name: encode_column(Table(pa.table({name: encoded.plain[name]})), name) for name in keep}
+    looked_at = encoded.tuple_columns
+    rest = {name: column for name, column in encoded.sensitive.items() if name not in looked_at}
+    columns = [*(attribute.column for attribute in encoded.quasi), *looked_at.values(), *rest.values(), *kept.values()]
+    codes, widths = [column.codes for column in columns], [column.width for column in columns]
+    numbers: FloatArray = np.zeros(0)
+    if encoded.weights is not None:
+        numbers, number = np.unique(encoded.weights, return_inverse=True)
+        codes, widths = [*codes, number], [*widths, len(numbers)]
+    packed = pack_tuples(codes, widths)
+    counted = count_keys(packed, encoded.counts, consume=True)
+    taken = iter(packed.unpack_codes(counted.keys))
+
+    def with_codes(column: CodedColumn) -> CodedColumn:
+        return replace(column, codes=next(taken))
+
+    quasi = tuple(replace(one, column=with_codes(one.column), counts=counted.counts) for one in encoded.quasi)
+    looked_at = {name: with_codes(column) for name, column in looked_at.items()}
+    coded = looked_at | {name: with_codes(column) for name, column in rest.items()}
+    kept = {name: with_codes(column) for name, column in kept.items()}
+    person = encoded.individual
+    return replace(
+        encoded,
+        quasi=quasi,
+        sensitive={name: coded[name] for name in encoded.sensitive},
+        individual=None if person is None else coded[person.name],
+        tuples=count_distinct_tuples(quasi, looked_at, counted.counts),
+        plain={name: column.arrow for name, column in kept.items()},
+        weights=None if encoded.weights is None else numbers.take(next(taken)),
+        counts=counted.counts,
+    )
+
+
+def divide_lines(
+    counts: IntArray, lines: IntArray, group: IntArray, group_of: IntArray
+) -> tuple[DividedLines | None, IntArray]:
+    """Divide lines whose rows are in several groups; also returns the group of each entry, int[n].
+
+    `counts` int[lines] are the rows of all lines. The rows of the chosen `lines` (int[m], ascending) are in the groups
+    `group`, line after line; those of any other in the group of their line, `group_of` int[lines]. Groups may be -1.
+
+    >>> divided, group = divide_lines(np.array([1, 3]), np.array([1]), np.array([0, 2, 0]), np.array([5, 0]))
+    >>> divided.line.tolist(), divided.rows.tolist(), group.tolist(), divided.dealt.tolist()
+    ([0, 1, 1], [1, 2, 1], [5, 0, 2], [1, 2, 1])
+    """
+    place = np.repeat(np.arange(len(lines)), counts.take(lines))
+    width = int(group.max(initial=-1)) + 2
+    pairs, pair_of_row, rows = np.unique(place * width + group + 1, return_inverse=True, return_counts=True)
+    parts = np.bincount(pairs // width, minlength=len(lines))  # of each chosen line
+    group_of = group_of.copy()
+    group_of[lines[pairs // width]] = pairs % width - 1
+    if (parts <= 1).all():
+        return None, group_of
+    entries = np.ones(len(counts), dtype=np.int64)
+    entries[lines] = parts
+    line = np.repeat(np.arange(len(counts)), entries)
+    first = np.cumsum(entries) - entries
+    chosen = pairs // width
+    entry_of_pair = first.take(lines[chosen]) + np.arange(len(pairs)) - (np.cumsum(parts) - parts)[chosen]
+    amounts, groups = counts.take(line), group_of.take(line)
+    amounts[entry_of_pair], groups[entry_of_pair] = rows, pairs % width - 1
+    several = parts.take(place) > 1
+    dealt = entry_of_pair.take(pair_of_row[several])
+    return DividedLines(line, amounts, dealt), groups
+
+
+def _sort_lines(
+    coded: Mapping[str, CodedColumn], counts: IntArray, names: Sequence[str]
+) -> tuple[dict[str, CodedColumn], IntArray]:
+    """Sort counted lines by these columns, so that tuples are runs of lines; lines that are sorted stay as they are."""
+    packed = pack_tuples([coded[name].codes for name in names], [coded[name].width for name in names])
+    if is_ascending(packed.keys):
+        return dict(coded), counts
+    order = np.argsort(packed.keys)
+    del packed
+    return {name: replace(one, codes=one.codes.take(order)) for name, one in coded.items()}, counts.take(order)
+
+
+def number_persons(
+    person: CodedColumn, columns: Iterable[Codes], randomness: Randomness, counts: IntArray | None = None
+) -> CodedColumn:
     """Number persons in an order that their names have no part in.
 
     Between rows that are alike, a search takes those that come first. If persons came in the order of their names,
@@ -283,6 +522,8 @@ def number_persons(person: CodedColumn, columns: Iterable[Codes], randomness: Ra
     words = np.zeros(len(person.codes), dtype=np.uint64)  # a hash of each row's other columns
     for number, codes in enumerate(columns):
         words = mix_bits(words ^ codes.astype(np.uint64), number + 1)
+    if counts is not None:
+        words *= counts.astype(np.uint64)
     if len(words):  # added up by person: sums of words wrap around, and do not depend on the order of rows
         by_person = np.argsort(person.codes, kind="stable")
         words = np.add.reduceat(words[by_person], run_starts(person.codes[by_person]))
@@ -294,9 +535,16 @@ def number_persons(person: CodedColumn, columns: Iterable[Codes], randomness: Ra
     return CodedColumn(person.name, narrow_codes(place, person.width).take(person.codes), texts, values)
 
 
-def _dense_ranks(column: Any) -> Codes:
-    """The values of an Arrow column as numbers that do not depend on the order of the rows."""
+def _dense_ranks(column: Any, *, by_value: bool = False) -> Codes:
+    """The values of an Arrow column as numbers that do not depend on the order of the rows.
+
+    With `by_value` it is a dictionary array all of whose values occur: then these alone are ranked.
+    """
     kind = column.type
+    if by_value:
+        cells = column.combine_chunks()
+        places = numpy_numbers(cells.indices.fill_null(len(cells.dictionary)))
+        return np.append(_dense_ranks(cells.dictionary), len(cells.dictionary) + 1).take(places)
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
     elif pa.types.is_null(kind) or pa.types.is_string_view(kind):

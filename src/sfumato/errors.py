@@ -12,6 +12,7 @@
     ├── Infeasible          exit 1   a requirement that no release of this table can meet
     ├── NotVerified         exit 1   files that do not keep their promise
     ├── RunAborted          exit 1   a run among parties that ended without a result
+    ├── WorkerLost          exit 2   a process that helped and was killed, or ran out of memory
     └── Stopped             exit 130 somebody stopped it, and what was done so far is kept
 
 A message is one sentence that names the column, the value and the way out. It never quotes a cell
@@ -19,6 +20,7 @@ of a column that is not published. Anything else that is raised is a bug of ours
 """
 
 import errno
+import resource
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
@@ -105,6 +107,10 @@ class RunAborted(SfumatoError):
         super().__init__(message)
 
 
+class WorkerLost(SfumatoError):
+    """A process that worked on a part of the table ended before its time, mostly because memory ran out."""
+
+
 class Stopped(SfumatoError):
     """Somebody stopped a long piece of work; says what was done and where it is kept."""
 
@@ -141,6 +147,8 @@ def is_lack_of_memory(error: BaseException) -> bool:
         return True
     if isinstance(error, SfumatoError):
         return False
+    if isinstance(error, SystemError):  # a library in C that could not be set up, and does not say why
+        return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno == errno.ENOMEM
     text, before = str(error).lower(), error.__cause__ or error.__context__

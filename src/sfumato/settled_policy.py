@@ -6,10 +6,12 @@ their names and hierarchies by their lines. A policy that has neither is returne
 """
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sfumato.encode import encode_column
+from sfumato.encode import CodedColumn, encode_column
 from sfumato.errors import HierarchyError, PolicyError
 from sfumato.hierarchy import LabelFunction
 from sfumato.hierarchy.hierarchy import ROOT
@@ -36,7 +38,7 @@ def settle_policy(policy: Policy, data: Any) -> Policy:
     settled = settle_columns(policy, data)
     if data is None or not settled.functions:
         return settled
-    return settle_functions(settled, remask_table(table_from(data, settled), settled)[0])
+    return settle_functions(settled, partial(encode_column, remask_table(table_from(data, settled), settled)[0]))
 
 
 def settle_columns(policy: Policy, data: Any, *, whole: bool = True) -> Policy:
@@ -49,12 +51,12 @@ def settle_columns(policy: Policy, data: Any, *, whole: bool = True) -> Policy:
     return policy.for_table(frame_column_names(data), whole=whole)
 
 
-def settle_functions(policy: Policy, table: Table) -> Policy:
-    """Replace functions by the lines of the values that occur in the table."""
+def settle_functions(policy: Policy, coded: Callable[[str], CodedColumn]) -> Policy:
+    """Replace functions by the lines of the values that occur in the table; `coded` gives its columns, coded."""
     for column in policy.functions:
         assert isinstance(column.hierarchy, LabelFunction)  # noqa: S101 - this tells the type checker
-        coded = encode_column(table, column.name)
-        values = zip(coded.texts, coded.values.to_pylist(), strict=True)
+        found = coded(column.name)
+        values = zip(found.texts, found.values.to_pylist(), strict=True)
         known = [(text, value) for text, value in values if text is not None]
         try:
             # a column without any value has no line: NULL alone goes straight up

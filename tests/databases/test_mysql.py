@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pymysql
 import pytest
 
@@ -19,6 +20,7 @@ from sfumato.policy import Policy, load
 from sfumato.policy.database_url import find_place
 from sfumato.table import Table, read_table
 from sfumato.table.database_servers import _server_error
+from sfumato.table.table_batches import open_batches
 
 Rules = Callable[..., dict[str, Any]]
 Runs = Callable[..., Any]
@@ -81,6 +83,16 @@ def test_types_as_they_are(server: Any, rules: Rules) -> None:
 
 
 @pytest.mark.slow
+def test_batches(server: Any, rules: Rules) -> None:
+    """In batches come the same rows and types as in a table."""
+    policy = load(rules(ROLES, data={"source": server.url, "table": "visits"}))
+    table = _read(policy)
+    assert policy.source.place is not None
+    with open_batches(policy.source.place, policy, memory=1 << 28) as batches:
+        assert batches.schema.types == table.arrow.schema.types
+        assert pa.Table.from_batches(list(batches)).equals(table.arrow)
+
+
 def test_from_init_to_a_release(server: Any, runs: Runs, tmp_path: Path) -> None:
     """The URL goes through init and anonymize, and nothing written has the password; mariadb:// means the same."""
     url = server.url.replace("mysql://", "mariadb://")

@@ -4,12 +4,14 @@
 
 import datetime as dt
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from sfumato.core.memory import VARIABLE
@@ -19,6 +21,7 @@ from sfumato.policy.database_url import DatabaseUrl, find_place
 from sfumato.publish import database_tables
 from sfumato.release import prepare
 from sfumato.table import Table, find_repeated_identifiers, read_table
+from sfumato.table.table_batches import open_batches
 from sfumato.verifier import verify
 
 pytestmark = pytest.mark.slow
@@ -101,6 +104,35 @@ def test_types_as_they_are(server: Any, rules: Rules) -> None:
         "ill": True,
     }
     assert find_repeated_identifiers(table, policy) == {}
+
+
+def test_batches(server: Any, rules: Rules) -> None:
+    """In batches come the same rows and types, and the server's words are the same as well."""
+    for query in ("select * from visits", "select * from visits where age > 20 order by age, town, born"):
+        policy = _policy(server, rules, query=query)
+        table = _read(policy)
+        with open_batches(policy.source.place, policy, memory=1 << 28) as batches:
+            assert batches.schema.types == [table.type_of(name) for name in table.arrow.column_names]
+            assert pa.Table.from_batches(list(batches)).equals(table.arrow)
+            assert batches.digest() is None
+    with (
+        pytest.raises(DataError, match="has no rows"),
+        open_batches(
+            policy.source.place, _policy(server, rules, query="select * from visits where age < 0"), memory=1 << 28
+        ) as batches,
+    ):
+        list(batches)
+    with pytest.raises(DataError, match=r"does not answer \[data\] query or table.*no_such"):
+        open_batches(policy.source.place, _policy(server, rules, table="no_such"), memory=1 << 28)
+    query = "select 1 / (n - 40000) as a from generate_series(1, 50000) as n"
+    policy = _policy(server, rules, {"a": "quasi"}, query=query)
+    with pytest.raises(DataError) as caught:
+        _read(policy)
+    with (
+        open_batches(policy.source.place, policy, memory=1 << 28) as batches,
+        pytest.raises(DataError, match=re.escape(str(caught.value))),
+    ):
+        list(batches)
 
 
 def test_amounts_and_endless_dates(server: Any, rules: Rules) -> None:

@@ -149,6 +149,6 @@ def test_metadata(wheel: Path) -> None:
     assert fields["License-Expression"] == ["Apache-2.0"]
     assert fields["Requires-Python"] == [">=3.11"]
     assert set(fields["Provides-Extra"]) == {
-        *("all", "app", "databases", "excel", "learn", "pandas", "papers", "party", "polars", "stats")
+        *("all", "app", "databases", "excel", "learn", "pandas", "papers", "party", "polars", "spark", "stats")
     }
     assert {line.split(",")[0] for line in fields["Project-URL"]} >= {"Homepage", "Source", "Changelog"}

@@ -112,7 +112,7 @@ def test_files_start_at_the_policy(text: str, file: str) -> None:
     ("text", "words"),
     [
         ("https://example.org/a.csv", "'https' is no database that can be used"),
-        ("s3://bucket/a.parquet", "'s3' is no database"),
+        ("ftp://host/a.parquet", "'ftp' is no database"),
         ("sqlite://a.db", "is not written as sqlite:///path"),
         ("sqlite://", "is not written as sqlite:///path"),
         ("postgresql://host:port/db", "is not written as postgresql://host:port/database"),

@@ -98,7 +98,7 @@ def test_what_is_written_comes_back(
     plain, sensitive = zip(*rows, strict=True)
     table = pa.table({"q": ["x"] * len(rows), "s": pa.array(sensitive, pa.string()), "p": pa.array(plain).cast(kind)})
     policy = rules({"q": "quasi", "s": "sensitive", "p": "plain"}, k=1)
-    write_csv(prepare(table, policy).tables["table"], tmp_path / "t.csv")
+    write_csv([prepare(table, policy).tables["table"]], tmp_path / "t.csv")
     opened = open_file(tmp_path / "t.csv").connection.execute("SELECT c2, c1 FROM published").fetchall()
     seen = [tuple(None if cell is None else remove_guard(cell) for cell in row) for row in opened]
     assert sorted(seen, key=str) == sorted(rows, key=str)

@@ -1,6 +1,7 @@
 """Runs releases in forked children of one warm process and ends them at chosen moments; prints what is left.
 
-Usage: runner.py HOW FOLDER TRIES, where HOW is kill, force, sign (kill, with a key), term or int. The children
+Usage: runner.py HOW FOLDER TRIES, where HOW is kill, force, sign (kill, with a key), stream (kill, rows on disk), term
+or int. The children
 run the real command.
 """
 
@@ -23,12 +24,24 @@ import typer._adapters
 
 import sfumato as sf
 from sfumato.cli import main
+from sfumato.engines import stream_engine
 from sfumato.publish import csv_writer, parquet_writer
 from sfumato.release.key_folder import write_key_folder
 from sfumato.report import private_report
 from sfumato.verifier.manifest_signature import TrustedKey, require_signature
 
-WARM = (sf.anonymize, sf.verify, csv_writer, parquet_writer, private_report, numpy.ma, pd, rich.table, typer._adapters)
+WARM = (
+    sf.anonymize,
+    sf.verify,
+    stream_engine,
+    csv_writer,
+    parquet_writer,
+    private_report,
+    numpy.ma,
+    pd,
+    rich.table,
+    typer._adapters,
+)
 """What a release imports is imported before the first fork, so that kills come while it works."""
 STARTED = 0.05  # by when a child listens to signals that can be listened to
 PATIENCE = 20.0  # seconds until a run has surely begun to write
@@ -36,6 +49,7 @@ SIGNALS = {
     "kill": signal.SIGKILL,
     "force": signal.SIGKILL,
     "sign": signal.SIGKILL,
+    "stream": signal.SIGKILL,
     "term": signal.SIGTERM,
     "int": signal.SIGINT,
 }
@@ -55,7 +69,12 @@ def child(how: str, folder: Path) -> NoReturn:
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(os.open(folder / "stderr.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
-    more = {"force": ["--force"], "sign": ["--sign", str(folder / "keys" / "private.pem")]}.get(how, [])
+    options = {
+        "force": ["--force"],
+        "sign": ["--sign", str(folder / "keys" / "private.pem")],
+        "stream": ["--engine", "stream"],
+    }
+    more = options.get(how, [])
     code: Any = 1
     try:
         main(["anonymize", str(folder / "policy.toml"), "--out", str(_out(folder, how)), *more])

@@ -29,9 +29,9 @@ l = 2
 name = "optimal"
 """
 KINDS = {
-    "new": {"mkdir", "open", "write", "fsync", "chmod", "rename", "renamed"},
+    "new": {"mkdir", "open", "write", "fsync", "chmod", "rename", "renamed", "rmdir"},
     "force": {"mkdir", "open", "write", "fsync", "chmod", "exchange", "exchanged", "unlink", "rmdir"},
-    "ledger": {"mkdir", "open", "write", "fsync", "chmod", "rename", "renamed", "commit", "committed"},
+    "ledger": {"mkdir", "open", "write", "fsync", "chmod", "rename", "renamed", "rmdir", "commit", "committed"},
 }
 """The kinds of steps that publishing takes: fewer would mean that some are not watched."""
 

@@ -231,7 +231,7 @@ def test_any_failure_leaves_nothing(
 ) -> None:
     """However a run ends before its end, the folders it made are gone."""
 
-    def fail(_: Path) -> None:
+    def fail(_: Path, **__: Any) -> None:
         raise error
 
     release = prepare(people, policy)

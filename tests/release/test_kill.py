@@ -49,7 +49,7 @@ def _ended(how: str, folder: Path, tries: int) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(("how", "tries"), [("kill", 70), ("force", 30), ("sign", 12)])
+@pytest.mark.parametrize(("how", "tries"), [("kill", 70), ("force", 30), ("sign", 12), ("stream", 30)])
 def test_a_kill_at_any_moment(tmp_path: Path, how: str, tries: int) -> None:
     """A hundred kills spread over a run: a release is there whole or not at all, and the next run clears the rest."""
     found = _ended(how, tmp_path / how, tries)

@@ -119,7 +119,7 @@ def test_sqlite_cells_of_any_kind(tmp_path: Path, rules: Rules) -> None:
 
 def test_sqlite_in_pieces(tmp_path: Path, rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read piece by piece is what is read at once."""
-    monkeypatch.setattr("sfumato.table.database_files._PIECE", 2)
+    monkeypatch.setattr("sfumato.table.database_files.PIECE", 2)
     path = tmp_path / "t.db"
     cells = [1, 2, 3, 4.5, None, None, "x", 8]
     with closing(sqlite3.connect(path)) as connection, connection:

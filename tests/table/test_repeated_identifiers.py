@@ -67,7 +67,7 @@ def test_files(policy: Policy, tmp_path: Path, kind: str) -> None:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Takes three rows for many."""
-    monkeypatch.setattr("sfumato.table.files._FIRST_ROWS", 3)
+    monkeypatch.setattr("sfumato.table.files.FIRST_ROWS", 3)
     monkeypatch.setattr("sfumato.table.files._FIRST_PARQUET_ROWS", 3)
     monkeypatch.setattr("sfumato.table.csv_reader._BEGINNING", len("ssn,sex\n1,f\n1,f\n2,m\n3"))
     monkeypatch.setattr("sfumato.table.json_lines._BEGINNING", len('{"ssn": "1", "sex": "f"}\n' * 3) + 1)
@@ -119,5 +119,5 @@ def test_what_cannot_be_counted_is_passed_over(rules: Rules) -> None:
 
 def test_too_many_cells_are_not_read(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond a number of cells nothing is counted: a warning is not worth the memory."""
-    monkeypatch.setattr("sfumato.table.files._MOST_CELLS", 5)
+    monkeypatch.setattr("sfumato.table.files.MOST_CELLS", 5)
     assert find_repeated_identifiers(from_frame(VISITS, policy), policy) == {}

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import Infeasible, NotVerified
 from sfumato.policy.options import LOCAL, UNLEVELLED
-from sfumato.publish.manifest import WrittenTable
+from sfumato.publish import table_writer
+from sfumato.publish.written_table import WrittenTable
 from sfumato.release import prepare
 from sfumato.release import write_release as writing
 from sfumato.table.files import file_digest
@@ -60,7 +61,7 @@ def test_trust_01_what_the_verifier_does_not_pass_is_not_written(
 ) -> None:
     """Rows that were moved to another class on their way to the file leave one that is too small: nothing appears."""
     release = prepare(_crowd(), rules(CROWD, k=3, **_named(algorithm)))
-    original = writing.write_table
+    original = table_writer.write_table
 
     def tampered(table: Any, path: Path, policy: Any) -> WrittenTable:
         path = original(table, path, policy).path

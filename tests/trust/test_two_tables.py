@@ -16,7 +16,8 @@ from pyarrow import parquet as pq
 
 import sfumato as sf
 from sfumato.errors import Infeasible, NotVerified
-from sfumato.publish.manifest import WrittenTable
+from sfumato.publish import table_writer
+from sfumato.publish.written_table import WrittenTable
 from sfumato.release import prepare
 from sfumato.release import write_release as writing
 from sfumato.split import common_values
@@ -61,7 +62,7 @@ def test_trust_01_what_the_verifier_does_not_pass_is_not_written(
 ) -> None:
     """A value that changed its class on the way to the second file is noticed, and nothing appears."""
     release = prepare(_crowd(), rules(CROWD, privacy=DISTINCT, publish={"form": form}))
-    original = writing.write_table
+    original = table_writer.write_table
 
     def tampered(table: Any, path: Path, policy: Any) -> WrittenTable:
         path = original(table, path, policy).path

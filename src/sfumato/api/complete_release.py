@@ -16,7 +16,7 @@ from sfumato.policy.options import DRAWN_FORMS
 from sfumato.reading.release_reader import AUDIT, MANIFEST
 from sfumato.settled_policy import settle_policy
 from sfumato.verifier.accounts import check_manifest
-from sfumato.verifier.release_files import read_json, table_path
+from sfumato.verifier.release_files import listed_file, read_json
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def open_complete_release(
         manifest, record = read_json(public / MANIFEST), read_json(audit) if audit.exists() else {}
         check_manifest(manifest)
         for name in manifest["files"]:
-            table_path(public, name)  # a name that leads elsewhere is refused before anything is read
+            listed_file(public, name)  # a name that leads elsewhere is refused before anything is read
     except NotVerified as error:
         raise InputError(str(error)) from None  # nothing was to be verified: the folder is bad input
     if manifest["form"] in DRAWN_FORMS and not drawn:

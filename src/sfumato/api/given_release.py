@@ -16,10 +16,11 @@ from sfumato.policy import Policy, load
 from sfumato.policy.database_url import find_place
 from sfumato.publish import manifest
 from sfumato.publish.drawn_publication import draft_drawn_manifest
+from sfumato.publish.table_writer import write_table
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.release import Release
 from sfumato.release.drawn_release import DrawnRelease
-from sfumato.release.write_release import write_json, write_table
+from sfumato.release.write_release import write_json
 
 PolicyLike = str | os.PathLike[str] | Mapping[str, Any] | Policy
 """A policy: the path of its file, its tables as a dict, or itself."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from sfumato.attack.bound import bounds
 from sfumato.attack.homogeneity import Homogeneity, Skewness, gain_bounds, homogeneity, skewness
@@ -17,6 +18,9 @@ from sfumato.attack.link import LinkageResult, link_in_memory
 from sfumato.attack.minimality import MinimalityResult, minimality
 from sfumato.attack.result import AttackResult, display_results
 from sfumato.attack.sensitive_columns import SensitiveColumns, sensitive_columns_from_recoding
+from sfumato.core.arrays import IntArray
+from sfumato.core.arrow import arrow_numbers
+from sfumato.encode import EncodedTable
 from sfumato.errors import InputError
 from sfumato.page.display import Display, Shown
 from sfumato.publish.publication import Publication
@@ -120,15 +124,24 @@ def intersect_with_earlier(publication: Publication, written: Path) -> tuple[Att
     from sfumato.attack.intersect import intersect  # noqa: PLC0415 - only where there are earlier releases
 
     # persons are those of evenly spaced rows
-    rows = publication.source.rows
+    encoded = publication.encoded
+    rows = publication.source.rows if encoded.counts is None else encoded.rows
     chosen = np.linspace(0, rows - 1, min(rows, _PERSONS)).astype(np.int64)
-    persons = Table(publication.source.arrow.take(chosen))
+    persons = Table(publication.source.arrow.take(chosen)) if encoded.counts is None else _take_rows(encoded, chosen)
     try:
         result = intersect([written, *folders], persons, policy=publication.policy)
     except InputError as error:
         return (_not_tried(f"Not tried: {str(error).replace(str(written), 'this release')}."),)
     named = zip(result.releases, ["this release", *folders.values()], strict=True)
     return replace(result, releases=tuple(replace(release, release=name) for release, name in named)).results()
+
+
+def _take_rows(encoded: EncodedTable, rows: IntArray) -> Table:
+    """Take some rows of a table of counted lines, by their number if lines were written out one after the other."""
+    assert encoded.counts is not None  # noqa: S101 - the only caller has looked; this tells the type checker
+    lines = np.searchsorted(np.cumsum(encoded.counts), rows, side="right")
+    columns = [*(attribute.column for attribute in encoded.quasi), *encoded.sensitive.values()]
+    return Table(pa.table({one.name: one.values.take(arrow_numbers(one.codes.take(lines))) for one in columns}))
 
 
 def _has_earlier(publication: Publication) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.attack.bound import Bound
-from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, narrow_codes
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_codes, narrow_codes
 from sfumato.core.classes import Histogram, SensitiveDomain, count_values
 from sfumato.core.keys import pack_tuples
 from sfumato.core.segments import run_starts, sum_by_group
@@ -183,7 +183,8 @@ def draw_sample(tables: TwoTables, limits: SampleLimits, rng: np.random.Generato
     rows = np.flatnonzero(classes.chosen[tables.class_of])
     ranks, profile = np.unique(order[rows], return_inverse=True)
     width = max(len(ranks), 1)
-    keys, line, lines = np.unique(tables.class_of[rows] * width + profile, return_index=True, return_counts=True)
+    keys, line, cell = np.unique(tables.class_of[rows] * width + profile, return_index=True, return_inverse=True)
+    lines = count_codes(cell, len(keys), None if tables.counts is None else tables.counts.take(rows))
     class_of, profile = np.divmod(keys, width)
     cells = _select_cells(profile, class_of, limits)
     incomplete = min(cells.incomplete, int(np.searchsorted(ranks, classes.incomplete)))
@@ -305,9 +306,13 @@ def _number(text: str) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """The original rows: quasi-identifiers and sensitive columns as codes, by name."""
+    """The original rows: quasi-identifiers and sensitive columns as codes, by name.
+
+    Where lines are counted, a code is that of a line, and `counts` are the rows of each.
+    """
 
     columns: Mapping[str, CodedColumn]
+    counts: IntArray | None = None
 
     @classmethod
     def of_table(cls, table: Table, policy: Policy) -> "Original":
@@ -317,12 +322,17 @@ class Original:
     @classmethod
     def of_encoded(cls, encoded: EncodedTable) -> "Original":
         """Take the original as it was encoded for the release."""
-        return cls({column.name: column.column for column in encoded.quasi} | dict(encoded.sensitive))
+        return cls({column.name: column.column for column in encoded.quasi} | dict(encoded.sensitive), encoded.counts)
+
+    @property
+    def lines(self) -> int:
+        """The number of lines: of rows, unless these are counted."""
+        return len(next(iter(self.columns.values())).codes)
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return len(next(iter(self.columns.values())).codes)
+        return self.lines if self.counts is None else int(self.counts.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,7 +367,7 @@ def look_up_truth(
     check_row_count(tables.rows, original.rows)
     profile = _profile_of_rows(original, tables, sample)
     lines = np.bincount(sample.profile, weights=sample.lines).astype(np.int64)
-    rows = np.bincount(profile, minlength=len(lines) + 1)[:-1]
+    rows = count_codes(profile, len(lines) + 1, original.counts)[:-1]
     lacking = int(np.maximum(lines - rows, 0).sum())
     if lacking:
         why = f"{lacking:,} of {lines.sum():,} lines of the release have quasi-identifiers of no row of the original"
@@ -366,7 +376,8 @@ def look_up_truth(
     value = bag.guessable_codes(_released_codes(column, bag.published.domain.values))[column.codes]
     counted = (profile < len(rows)) & (value >= 0)
     values = len(bag.guessable)
-    pairs, counts = np.unique(profile[counted] * values + value[counted], return_counts=True)
+    pairs, place = np.unique(profile[counted] * values + value[counted], return_inverse=True)
+    counts = count_codes(place, len(pairs), None if original.counts is None else original.counts[counted])
     return TrueCounts(rows, pairs, counts, values)
 
 
@@ -375,7 +386,7 @@ def _profile_of_rows(original: Original, tables: TwoTables, sample: ProfileSampl
 
     Profiles and rows are packed together, so that equal tuples get equal keys.
     """
-    columns, inside = [], np.ones(original.rows, dtype=np.bool_)
+    columns, inside = [], np.ones(original.lines, dtype=np.bool_)
     for quasi, codes in zip(tables.quasi, sample.codes, strict=True):
         column = original.columns[quasi.name]
         released = _released_codes(column, quasi.texts)

@@ -37,6 +37,7 @@ from sfumato.reading.outside_table import (
 )
 from sfumato.reading.release_reader import find_release_folder
 from sfumato.reading.release_view import (
+    LARGE,
     PUBLISHED_ROLES,
     ReleaseLines,
     ReleaseView,
@@ -57,9 +58,6 @@ FAMILIES = {
     "all columns": PUBLISHED_ROLES,
 }
 """Sets of columns that may be known, by their roles: success is measured for each."""
-
-_LARGE = 100_000
-"""In tables with more rows, columns that are published as they are take too long to look at for a report."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +218,11 @@ def known(  # noqa: PLR0913 - as many settings as the question has
     check_column_names(names, outside_column_names(original, options), title)
     table = read_outside_table(original, names, options)
     true = {name: encode_column(table, name) for name in names}
-    return _attack_release(shown, true, np.arange(table.rows), most, effort, progress)
+
+    def draw(size: int) -> IntArray:
+        return sample_rows(np.arange(table.rows), size, effort.seed)
+
+    return _attack_release(shown, true, draw, most, effort, progress)
 
 
 def known_in_memory(
@@ -230,32 +232,35 @@ def known_in_memory(
 
     `shown` is the release as `view_recoding` gives it; plain columns, which it does not have, are added here.
     """
-    rows, large = published_rows(recoding), encoded.rows > _LARGE
+    rows, large = published_rows(recoding), encoded.lines > LARGE
     plain = {name: encoded.coded(name) for name in (() if large else encoded.plain)}
     true = {attribute.name: attribute.column for attribute in encoded.quasi} | dict(encoded.sensitive) | plain
     published = {name: replace(column, codes=column.codes.take(rows)) for name, column in plain.items()}
     shown = replace(shown, columns={**shown.columns, **published})
-    found = _attack_release(shown, true, rows, None, effort, None)
-    if not large or not encoded.plain:
+    found = _attack_release(
+        shown, true, lambda size: sample_rows(rows, size, effort.seed, encoded.counts), None, effort, None
+    )
+    left = [name for name in shown.with_role("plain", "weight") if name not in plain]
+    if not left:
         return found
-    names = listing(list(encoded.plain))
-    note = f"Plain columns were left out, since the table is large: {names}; sfumato attack known looks at them."
+    why = "since the table is large" if large else "since rows were not held in memory"
+    note = f"Plain columns were left out, {why}: {listing(left)}; sfumato attack known looks at them."
     return replace(found, notes=(*found.notes, note))
 
 
 def _attack_release(
     shown: ReleaseView,
     true: Mapping[str, CodedColumn],
-    rows: IntArray,
+    draw: Callable[[int], IntArray],
     most: int | None,
     effort: SearchEffort,
     progress: Progress | None,
 ) -> KnownValuesResult:
-    """Look for some of these rows of the original, by their true values, in a release."""
+    """Look for some rows of the original, by their true values, in a release; `draw` draws so many at most."""
     release = shown.lines(list(true))
     line_bits = LineBits.from_release(release)
     targets = min(effort.targets or TARGETS, line_bits.most_targets(len(true)))
-    people = people_from_rows(true, sample_rows(rows, targets, effort.seed))
+    people = people_from_rows(true, draw(targets))
     fits = PeopleLookup(people, release)
     matcher = ReleaseMatcher.from_fits(people, fits, line_bits)
     series = _measure_families(shown, matcher, list(fits.columns), most, effort, progress)
@@ -512,7 +517,7 @@ class LineBits:
     @classmethod
     def from_release(cls, release: ReleaseLines) -> "LineBits":
         """Give each line its bits."""
-        rows = np.bincount(release.line_of, minlength=len(release.class_of))
+        rows = release.line_rows
         powers = {2**power: np.flatnonzero(rows >> power & 1) for power in range(int(rows.max()).bit_length())}
         padded = {
             worth: np.pad(place, (0, -len(place) % _WORD), constant_values=-1)

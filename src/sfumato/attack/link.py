@@ -312,7 +312,7 @@ def link_in_memory(
     """
     released = shown.lines(encoded.names, list(encoded.sensitive))
     sample = min(persons, max(_CELLS // max(len(released.class_of), 1), _FEWEST))
-    rows = sample_rows(published_rows(recoding), sample, seed)
+    rows = sample_rows(published_rows(recoding), sample, seed, encoded.counts)
     people = people_from_rows(
         {attribute.name: attribute.column for attribute in encoded.quasi}, rows, encoded.sensitive
     )

@@ -139,7 +139,7 @@ def count_matches(matching: MatchingPairs, people: KnownPeople) -> MatchCounts:
 def _count_own_records(release: ReleaseLines) -> IntArray:
     """Count the records of each line: int[lines]."""
     if release.persons is None:
-        return np.bincount(release.line_of, minlength=len(release.class_of))
+        return release.line_rows
     width = int(release.persons.max(initial=0)) + 1
     different = np.unique(release.line_of * width + release.persons)
     return np.bincount(different // width, minlength=len(release.class_of))
@@ -151,7 +151,7 @@ def _persons_on_lines(release: ReleaseLines) -> Any:
         return None
     from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import, and only needed where pseudonyms are
 
-    ones = np.ones(release.rows, dtype=np.int64)
+    ones = np.ones(len(release.line_of), dtype=np.int64)
     shape = (len(release.class_of), int(release.persons.max(initial=0)) + 1)
     return csr_array((ones, (release.line_of, release.persons)), shape=shape)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.core.arrays import IntArray
-from sfumato.core.classes import Histogram, SensitiveDomain
+from sfumato.core.arrays import IntArray, count_codes
+from sfumato.core.classes import Histogram, SensitiveDomain, count_published_values, count_values
 from sfumato.core.keys import count_keys, pack_tuples
 from sfumato.encode import EncodedTable, sensitive_domain, value_totals
 from sfumato.errors import InputError, did_you_mean, listing, quote
@@ -72,16 +72,37 @@ def sensitive_columns_from_recoding(
         name: SensitiveColumn(bag, classes.sizes, classes.individuals) for name, bag in classes.sensitive.items()
     }
     uncounted = [name for name in encoded.sensitive if name not in columns]
-    if uncounted:
+    if uncounted and recoding.counts is not None:
+        columns |= _count_columns_of_lines(encoded, recoding, policy, uncounted)
+    elif uncounted:
         rows = slice(None) if recoding.published is None else recoding.published
         class_of, person = recoding.class_of[rows], encoded.individual
         sizes = np.bincount(class_of)
-        persons = None if person is None else _count(class_of, person.codes[rows], value_totals(person))
+        persons = None if person is None else count_values(class_of, person.codes[rows], None, value_totals(person))
         for name in uncounted:
             column = encoded.sensitive[name]
-            bag = _count(class_of, column.codes[rows], _ordered_if_it_fits(value_totals(column), policy, name))
+            domain = _ordered_if_it_fits(value_totals(column), policy, name)
+            bag = count_values(class_of, column.codes[rows], None, domain)
             columns[name] = SensitiveColumn(bag, sizes, persons)
     return {name: columns[name] for name in encoded.sensitive}
+
+
+def _count_columns_of_lines(
+    encoded: EncodedTable, recoding: Recoding, policy: Policy, names: Sequence[str]
+) -> dict[str, SensitiveColumn]:
+    """Count sensitive columns in the classes of counted lines, of which there may be very many."""
+    assert recoding.counts is not None  # noqa: S101 - the only caller has looked; this tells the type checker
+    class_of, person, persons = recoding.class_of, encoded.individual, None
+    if person is not None:
+        totals = value_totals(person, encoded.counts)
+        persons = count_published_values(class_of, person.codes, recoding.counts, totals)
+    columns = {}
+    for name in names:
+        column = encoded.sensitive[name]
+        domain = _ordered_if_it_fits(value_totals(column, encoded.counts), policy, name)
+        bag = count_published_values(class_of, column.codes, recoding.counts, domain)
+        columns[name] = SensitiveColumn(bag, count_codes(bag.class_of, len(recoding.classes), bag.count), persons)
+    return columns
 
 
 def sensitive_columns_from_release(released: ReleaseLines, policy: Policy | None = None) -> dict[str, SensitiveColumn]:

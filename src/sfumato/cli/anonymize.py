@@ -1,7 +1,8 @@
 """``sfumato anonymize``: a policy in, a verified release out."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +24,14 @@ def anonymize(
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder to write.")] = Path("release"),
     algorithm: Annotated[str | None, typer.Option(help="In place of the policy's [algorithm] name.")] = None,
-    engine: Annotated[str, typer.Option(help="What counts and verifies; this version has duckdb.")] = "duckdb",
+    engine: Annotated[
+        str, typer.Option(help="What holds the rows: auto, memory, stream (the disk) or spark.", metavar="NAME")
+    ] = "auto",
+    memory: Annotated[
+        str | None,
+        typer.Option(help="As much memory may be used, as in 4GB; half of what is free if left out.", metavar="SIZE"),
+    ] = None,
+    master: Annotated[str | None, typer.Option(help="The URL of the Spark cluster.", metavar="URL")] = None,
     seed: Annotated[int | None, typer.Option(help="For tests and papers: makes the order of rows repeatable.")] = None,
     ledger: Annotated[
         Path | None, typer.Option(help="Reckon with the releases of this ledger, and record it there.")
@@ -38,17 +46,17 @@ def anonymize(
 ) -> None:
     """Make a release: the table of the policy, private by its requirements, verified, in a folder."""
     from sfumato.cli.printing import progress
-    from sfumato.core.memory import keep_freed_memory
+    from sfumato.core.memory import keep_freed_memory, read_size
+    from sfumato.engines.choice import EngineOptions, choose_engine
     from sfumato.policy import load
     from sfumato.publish.pseudonyms import check_key_apart
     from sfumato.publish.signing_key import check_signing_key_apart, choose_signing_key
     from sfumato.release import prepare
-    from sfumato.release.folder import check_target
+    from sfumato.release.folder import check_target, scratch_folder
     from sfumato.settled_policy import settle_columns
 
     keep_freed_memory()
-    if engine != "duckdb":
-        raise InputError(f"--engine {engine} is not in this version; use duckdb")
+    options = EngineOptions(engine, None if memory is None else read_size(memory, "--memory"), master=master)
     rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed, sign=sign)
     rules = settle_columns(rules, rules.source.path)
     check_key_apart(rules, out)
@@ -66,10 +74,15 @@ def anonymize(
             f"--ledger is for rows of people, which can be joined; a release of the form {rules.publish.form} has "
             "none: leave --ledger out"
         )
-    with progress(rules.recoder, quiet=as_json) as bar:
+    chosen = choose_engine(options, rules.source.place, rules) if ledger is None else "memory"
+    if ledger is not None and options.name not in {"auto", "memory"}:
+        raise InputError(f"--ledger reckons with rows in memory, so --engine {options.name} does not go with it")
+    scratch = nullcontext() if chosen == "memory" else scratch_folder(out)
+    with progress(rules.recoder, quiet=as_json) as bar, scratch as folder:
         made: Release | RecordedRelease
         if ledger is None:
-            made = release = prepare(None, rules, progress=bar)
+            options = replace(options, name=chosen, scratch=folder)
+            made = release = prepare(None, rules, progress=bar, engine=options, note=None if bar is None else bar.note)
         else:
             from sfumato.ledger import Ledger, make_recorded_release
 

@@ -81,7 +81,7 @@ def _show(proposal: "Proposal", files: list[Path]) -> None:
 def _column_table(proposal: "Proposal") -> "Table":
     from rich.table import Table
 
-    from sfumato.cli.printing import break_name
+    from sfumato.cli.printing import break_name, printable
 
     table = Table("column", "type", "values", "missing", "role", "why")
     table.columns[2].justify = table.columns[3].justify = "right"
@@ -90,6 +90,5 @@ def _column_table(proposal: "Proposal") -> "Table":
     for column in proposal.draft.columns:
         values, mark = column.facts.values, f" ({column.caution.grade})" if column.caution else ""
         cells = (str(column.facts.kind), f"{values.distinct:,}", f"{values.missing:,}", column.entry["role"])
-        name = "".join(letter if letter.isprintable() else "�" for letter in column.facts.name)
-        table.add_row(break_name(name, 22), *cells, column.guess.reason + mark)
+        table.add_row(break_name(printable(column.facts.name), 22), *cells, column.guess.reason + mark)
     return table

@@ -14,7 +14,25 @@ from sfumato.policy.options import CUTS, FULL_DOMAIN, LOCAL
 if TYPE_CHECKING:
     from rich.table import Column, Table
 
+
 Progress = Callable[[int, int], None]
+
+
+class WorkBar:
+    """A bar on a terminal: called with what is done of what there is to do; `note` says how many rows are read."""
+
+    def __init__(self, bar: Any, unit: str) -> None:
+        self._bar, self._unit, self._task = bar, unit, bar.add_task("", total=None)
+
+    def __call__(self, done: int, every: int) -> None:
+        """Say what is done of what there is to do."""
+        left = f"{done:,} of {every:,} {self._unit}, {every - done:,} left"
+        self._bar.update(self._task, completed=done, total=every, description=left)
+
+    def note(self, rows: int) -> None:
+        """Say how many rows are read."""
+        self._bar.update(self._task, description=f"{rows:,} rows read")
+
 
 UNITS = dict.fromkeys(FULL_DOMAIN, "generalizations") | dict.fromkeys(LOCAL, "rows") | {"queries": "queries"}
 UNITS |= dict.fromkeys(CUTS, "specializations")
@@ -22,7 +40,7 @@ UNITS |= dict.fromkeys(CUTS, "specializations")
 
 
 @contextmanager
-def progress(algorithm: str, *, quiet: bool, verb: str = "searching") -> Iterator[Progress | None]:
+def progress(algorithm: str, *, quiet: bool, verb: str = "searching") -> Iterator[WorkBar | None]:
     """A progress bar on a terminal, with what is done and what is left; none in a pipe."""
     if quiet or not sys.stderr.isatty():
         yield None
@@ -32,13 +50,7 @@ def progress(algorithm: str, *, quiet: bool, verb: str = "searching") -> Iterato
 
     columns = (TextColumn(verb), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Bar(*columns, console=console_of(stderr=True), transient=True) as bar:
-        task, unit = bar.add_task("", total=None), UNITS.get(algorithm, "steps")
-
-        def show(done: int, every: int) -> None:
-            left = f"{done:,} of {every:,} {unit}, {every - done:,} left"
-            bar.update(task, completed=done, total=every, description=left)
-
-        yield show
+        yield WorkBar(bar, UNITS.get(algorithm, "steps"))
 
 
 def warn(sentence: str) -> None:
@@ -55,6 +67,15 @@ def print_json(content: Mapping[str, Any]) -> None:
 def console_of(*, stderr: bool = False) -> Console:
     """Names and values are printed as they are: a column called [red] or :boom: is not decoration."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
+def printable(text: str) -> str:
+    r"""Replace what would move a terminal's cursor or colour it, in texts from a file or from somebody else.
+
+    >>> printable("B\x1b[31mern")
+    'B�[31mern'
+    """
+    return "".join(sign if sign.isprintable() else "�" for sign in text)
 
 
 def findings_table(findings: Iterable[Mapping[str, Any]]) -> "Table":

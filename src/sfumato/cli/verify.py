@@ -32,9 +32,14 @@ def verify(
         Path | None,
         typer.Option(help="Refuse what the owner of this public key has not signed.", metavar="PUBLIC"),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(help="How much memory may be used, as 4GB; left out, half of what is free.", metavar="SIZE"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Re-check a published release from its files alone; exit 0 if it holds, 1 if it does not."""
+    from sfumato.core.memory import find_memory_allowed, read_size
     from sfumato.verifier import verify as check
 
     asked, files = None, named_files(previous or ())
@@ -47,7 +52,15 @@ def verify(
             rules = rules.for_table(published_names(folder), whole=False)
         asked = asked_by_policy(rules)
         check_earlier(folder, rules)
-    verdict = check(folder, asked=asked, previous=files, signed_by=signed_by, bases=base or (), parts=part or ())
+    verdict = check(
+        folder,
+        asked=asked,
+        previous=files,
+        signed_by=signed_by,
+        bases=base or (),
+        parts=part or (),
+        memory=find_memory_allowed() // 2 if memory is None else read_size(memory.strip(), "--memory"),
+    )
     show_verdict(verdict, as_json=as_json)
     raise typer.Exit(0 if verdict.satisfied else 1)
 

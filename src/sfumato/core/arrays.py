@@ -19,20 +19,60 @@ Codes = NDArray[Any]
 _BLOCK = 1 << 16
 
 
-def count_codes(codes: Codes, width: int) -> IntArray:
-    """Count how often each of `width` codes occurs.
+def count_codes(codes: Codes, width: int, amounts: IntArray | FloatArray | None = None) -> IntArray:
+    """Count how often each of `width` codes occurs, or add up the whole amounts of the entries that have it.
 
-    A block of rows at a time: the wide copy of narrow codes that a bincount needs stays in the processor's cache.
+    A block of entries at a time: the wide copy of narrow codes that a bincount needs stays in the processor's cache.
 
     >>> count_codes(np.array([0, 2, 2], dtype=np.uint8), 4)
     array([1, 0, 2, 0])
+    >>> count_codes(np.array([0, 2, 2], dtype=np.uint8), 4, np.array([5, 6, 7]))
+    array([ 5,  0, 13,  0])
     """
-    counts: IntArray = np.zeros(width, dtype=np.int64)
-    if width > _BLOCK:  # then a table of counts for every block costs more
-        return np.bincount(codes, minlength=width)
-    for start in range(0, len(codes), _BLOCK):
-        counts += np.bincount(codes[start : start + _BLOCK], minlength=width)
-    return counts
+    size = max(_BLOCK, width)  # where there are many codes, a table of counts for each small block would cost more
+    if amounts is None:
+        counts: IntArray = np.zeros(width, dtype=np.int64)
+        for start in range(0, len(codes), size):
+            counts += np.bincount(codes[start : start + size], minlength=width)
+        return counts
+    return sum_amounts(codes, amounts, width).astype(np.int64)
+
+
+def sum_amounts(codes: Codes, amounts: NDArray[Any], width: int) -> FloatArray:
+    """Add up an amount per entry for each of `width` codes, a block of entries at a time.
+
+    >>> sum_amounts(np.array([0, 2, 2], dtype=np.uint8), np.array([0.5, 1.0, 1.5]), 3)
+    array([0.5, 0. , 2.5])
+    """
+    size, sums = max(_BLOCK, width), np.zeros(width)
+    for start in range(0, len(codes), size):
+        block = slice(start, start + size)
+        sums += np.bincount(codes[block], weights=amounts[block], minlength=width)
+    return sums
+
+
+def draw_rows(lines: IntArray, size: int, rng: Any, counts: IntArray | None = None) -> IntArray:
+    """Draw so many rows at random, in their order, all where there are not more: the line of each.
+
+    A line is a row, or stands for as many as `counts` says of it. `rng` is a generator of numpy's, since what is drawn
+    protects nobody.
+
+    >>> draw_rows(np.array([0, 2]), 5, np.random.default_rng(1), np.array([1, 9, 2])).tolist()
+    [0, 2, 2]
+    """
+    if counts is None:
+        return lines if len(lines) <= size else np.sort(rng.choice(lines, size, replace=False))
+    blocks = [lines[start : start + _BLOCK] for start in range(0, len(lines), _BLOCK)]
+    totals = [int(counts.take(block).sum()) for block in blocks]
+    if sum(totals) <= size:
+        return np.repeat(lines, counts.take(lines))
+    drawn = np.sort(rng.choice(sum(totals), size, replace=False))
+    found, before = [], 0
+    for block, total in zip(blocks, totals, strict=True):  # no sums of all lines are held at once
+        here = drawn[np.searchsorted(drawn, before) : np.searchsorted(drawn, before + total)] - before
+        found.append(block.take(np.searchsorted(np.cumsum(counts.take(block)), here, side="right")))
+        before += total
+    return np.concatenate(found)
 
 
 def replace_codes(codes: Codes, new: NDArray[Any]) -> NDArray[Any]:

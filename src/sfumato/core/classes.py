@@ -12,10 +12,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
+from sfumato.core.keys import PackedTuples, count_keys
 
 _DENSE = 8
 """Pairs are counted in a dense table where it has at most so many entries per line, else by a sort."""
+_LARGE = 1 << 20
+"""More lines than this are counted with an eye on memory."""
+_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +68,14 @@ class Histogram:
         return count_values(into[self.class_of], self.value, self.count, self.domain)
 
 
-def count_values(class_of: IntArray, value: IntArray, count: IntArray, domain: SensitiveDomain) -> Histogram:
-    """Make a histogram of (class, value, rows) lines in any order; rows of equal pairs are added up."""
+def count_values(class_of: IntArray, value: Codes, count: IntArray | None, domain: SensitiveDomain) -> Histogram:
+    """Make a histogram of (class, value, rows) lines in any order; rows of equal pairs are added up.
+
+    Without a `count`, each line is a row.
+    """
     width = len(domain.values)
+    if len(class_of) > _LARGE:
+        return _count_many_values(class_of, value, count, domain)
     keys = class_of * width + value
     if int(keys.max(initial=0)) <= _DENSE * len(keys):
         table = np.bincount(keys, weights=count)
@@ -76,6 +85,33 @@ def count_values(class_of: IntArray, value: IntArray, count: IntArray, domain: S
         pairs, place = np.unique(keys, return_inverse=True)
         rows = np.bincount(place, weights=count, minlength=len(pairs)).astype(np.int64)
     return Histogram(pairs // width, pairs % width, rows, domain)
+
+
+def _count_many_values(class_of: IntArray, value: Codes, count: IntArray | None, domain: SensitiveDomain) -> Histogram:
+    """Count as `count_values` does, with as few arrays as long as the lines as can be; lines of class -1 are left out.
+
+    Keys are of the class, from 1 on, and the value.
+    """
+    width, keys = len(domain.values), np.empty(len(class_of), dtype=np.int64)
+    for start in range(0, len(keys), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        keys[block] = (class_of[block] + 1) * width + value[block]
+    classes = int(class_of.max(initial=0)) + 2
+    counted = count_keys(PackedTuples(keys, classes * width, ((None, (classes, width)),)), count, consume=True)
+    first = int(np.searchsorted(counted.keys, width))
+    keys, rows = counted.keys[first:], counted.counts[first:]
+    return Histogram(keys // width - 1, keys % width, rows, domain)
+
+
+def count_published_values(class_of: IntArray, value: Codes, count: IntArray, domain: SensitiveDomain) -> Histogram:
+    """Make a histogram of lines of so many rows each, but for those of class -1, which are not published.
+
+    >>> domain = SensitiveDomain(("a", "b"), np.array([3, 2]))
+    >>> found = count_published_values(np.array([0, -1, 0]), np.array([1, 0, 1]), np.array([1, 3, 1]), domain)
+    >>> found.class_of.tolist(), found.value.tolist(), found.count.tolist()
+    ([0], [1], [2])
+    """
+    return _count_many_values(class_of, value, count, domain)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ is numbered densely and packing goes on from there.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, sum_amounts
 from sfumato.core.segments import run_starts
 
 LARGEST_SPAN = 1 << 62
@@ -21,6 +21,8 @@ LARGEST_SPAN = 1 << 62
 _DENSE = 1 << 24
 """Spans up to this are counted in a table with an entry per possible key."""
 _BLOCK = 1 << 16
+_LARGE = 1 << 20
+"""More weights than this are added up a block at a time, where they would have to be converted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,7 @@ def pack_tuples(columns: Sequence[Codes], widths: Sequence[int]) -> PackedTuples
     for codes, width in zip(columns, widths, strict=True):
         if span * width > LARGEST_SPAN:
             stages.append((known, tuple(stage)))
-            known, keys = np.unique(keys, return_inverse=True)
+            keys, known = _number_sorted(keys) if rows > _LARGE else np.unique(keys, return_inverse=True)[::-1]
             span, stage = len(known), []
         keys *= width
         keys += codes
@@ -125,29 +127,94 @@ class KeyCounts:
     counts: IntArray
 
 
-def count_keys(packed: PackedTuples, weights: IntArray | FloatArray | None = None) -> KeyCounts:
+def count_keys(
+    packed: PackedTuples, weights: IntArray | FloatArray | None = None, *, consume: bool = False
+) -> KeyCounts:
     """Count how often each key occurs, or add up the weights of its rows.
 
     Weights are whole numbers; those who count by the same ones often hand them over as floats, which a bincount needs.
+    Who needs the keys no more lets them be consumed: they are sorted in place.
     """
     if packed.is_dense:
-        table = np.bincount(packed.keys, weights=weights)
+        whole = weights is not None and weights.dtype.kind == "i" and len(weights) > _LARGE
+        table = (
+            np.bincount(packed.keys, weights=weights)
+            if weights is None or not whole
+            else sum_amounts(packed.keys, weights, packed.span)
+        )
         keys = np.flatnonzero(table)
         return KeyCounts(keys, table[keys].astype(np.int64))
     if weights is None:
-        ordered = np.sort(packed.keys.astype(np.uint32) if packed.span <= 1 << 32 else packed.keys)
+        narrow = packed.span <= 1 << 32
+        ordered = packed.keys if consume and not narrow else packed.keys.astype(np.uint32 if narrow else np.int64)
+        ordered.sort()
         first = run_starts(ordered)
         return KeyCounts(ordered[first].astype(np.int64), np.diff(first, append=len(ordered)))
     weights = weights.astype(np.int64, copy=False)
     bits = int(weights.max(initial=0)).bit_length()
-    if packed.span << bits < LARGEST_SPAN:  # key and weight fit into one word, and words sort faster than pairs
-        words = np.sort((packed.keys << bits) | weights)
-        ordered, weights = words >> bits, words & ((1 << bits) - 1)
-    else:
+    if not is_ascending(packed.keys):
+        if packed.span << bits < LARGEST_SPAN:  # key and weight fit into one word, and words sort faster than pairs
+            words = np.left_shift(packed.keys, bits, out=packed.keys if consume else None)
+            words |= weights
+            words.sort()
+            return _sum_runs(words, bits)
         order = np.argsort(packed.keys)
-        ordered, weights = packed.keys[order], weights[order]
-    first = run_starts(ordered)
-    return KeyCounts(ordered[first], np.add.reduceat(weights, first))
+        packed, weights = replace(packed, keys=packed.keys[order]), weights[order]
+    first = run_starts(packed.keys)
+    return KeyCounts(packed.keys[first], np.add.reduceat(weights, first))
+
+
+def _sum_runs(words: IntArray, bits: int) -> KeyCounts:
+    """Add up the weights of equal keys; words are sorted, and have a key above so many bits of its weight.
+
+    Twice over the words, a block at a time, so that nothing but the result is as long as they are.
+    """
+    blocks = [slice(start, start + _BLOCK) for start in range(0, len(words), _BLOCK)]
+    last, different = -1, 0
+    for block in blocks:
+        keys = words[block] >> bits
+        different += int(np.count_nonzero(keys[1:] != keys[:-1])) + int(keys[0] != last)
+        last = int(keys[-1])
+    counted = KeyCounts(np.empty(different, dtype=np.int64), np.zeros(different, dtype=np.int64))
+    last, used = -1, 0
+    for block in blocks:
+        keys = words[block] >> bits
+        first = run_starts(keys)
+        sums = np.add.reduceat(words[block] & ((1 << bits) - 1), first)
+        used -= int(keys[0] == last)  # the run goes on from the block before
+        counted.keys[used : used + len(first)] = keys[first]
+        counted.counts[used : used + len(first)] += sums
+        used, last = used + len(first), int(keys[-1])
+    return counted
+
+
+def is_ascending(keys: NDArray[Any], *, strictly: bool = False) -> bool:
+    """Tell whether keys are in ascending order; a block at a time, so that most that are not are known soon.
+
+    >>> is_ascending(np.array([1, 1, 2])), is_ascending(np.array([1, 1, 2]), strictly=True)
+    (True, False)
+    """
+    compare = np.greater if strictly else np.greater_equal
+    for start in range(0, len(keys) - 1, _BLOCK):
+        block = keys[start : start + _BLOCK + 1]
+        if not compare(block[1:], block[:-1]).all():
+            return False
+    return True
+
+
+def collapse_tuples(
+    columns: Sequence[Codes], widths: Sequence[int], weights: IntArray
+) -> tuple[tuple[Codes, ...], IntArray]:
+    """Make one line of equal tuples, adding up their weights; tuples without any weight are left out.
+
+    >>> codes, weights = collapse_tuples([np.array([1, 0, 1])], [2], np.array([2, 0, 3]))
+    >>> [column.tolist() for column in codes], weights.tolist()
+    ([[1]], [5])
+    """
+    packed = pack_tuples(columns, widths)
+    counted = count_keys(packed, weights, consume=True)
+    some = counted.counts > 0
+    return packed.unpack_codes(counted.keys[some]), counted.counts[some]
 
 
 def number_tuples(packed: PackedTuples, chosen: BoolArray | None = None) -> tuple[IntArray, int]:
@@ -160,6 +227,9 @@ def number_tuples(packed: PackedTuples, chosen: BoolArray | None = None) -> tupl
     ([1, 0, 2, 1], [0, -1, 1, 0])
     """
     numbers = np.empty(len(packed.keys), dtype=np.int64)
+    if not packed.is_dense and len(numbers) > _LARGE:
+        numbers, known = _number_sorted(packed.keys, chosen)
+        return numbers, len(known)
     if not packed.is_dense:
         known, inverse = np.unique(packed.keys if chosen is None else packed.keys[chosen], return_inverse=True)
         numbers[...] = -1
@@ -177,6 +247,30 @@ def number_tuples(packed: PackedTuples, chosen: BoolArray | None = None) -> tupl
         if chosen is not None:
             numbers[block][~chosen[block]] = -1
     return numbers, int(places[-1]) + 1 if len(places) else 0
+
+
+def _number_sorted(keys: IntArray, chosen: BoolArray | None = None) -> tuple[IntArray, IntArray]:
+    """Number keys by sorting them, those that are not chosen -1; also returns the different ones, in order.
+
+    As `numpy.unique` does, with three arrays of their length in place of six: keys are walked along in their order, a
+    block at a time.
+    """
+    order, numbers = np.argsort(keys), np.full(len(keys), -1)
+    known: list[IntArray] = []
+    used, last = 0, None
+    for start in range(0, len(order), _BLOCK):
+        block = order[start : start + _BLOCK]
+        block = block if chosen is None else block[chosen.take(block)]
+        if not len(block):
+            continue
+        values = keys.take(block)
+        new = np.empty(len(values), dtype=np.bool_)
+        new[0] = last is None or values[0] != last
+        np.not_equal(values[1:], values[:-1], out=new[1:])
+        numbers[block] = np.cumsum(new) + (used - 1)
+        known.append(values[new])
+        used, last = used + len(known[-1]), values[-1]
+    return numbers, np.concatenate(known) if known else keys[:0]
 
 
 def find_first(numbers: NDArray[Any], width: int) -> IntArray:

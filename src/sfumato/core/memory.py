@@ -5,11 +5,12 @@ of millions of rows. So what the columns take at the very least is compared with
 never have been read, and what passes may still turn out to be too large.
 """
 
+import ctypes
 import os
 import re
 import resource
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sfumato.errors import DataError, InputError, quote
@@ -34,6 +35,12 @@ def keep_freed_memory() -> None:
     if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
         with suppress(NotImplementedError):
             pa.set_memory_pool(pa.jemalloc_memory_pool())
+
+
+def give_back_memory() -> None:
+    """Give memory that was freed back to the system, where the C library kept it for what comes next."""
+    with suppress(AttributeError, OSError):  # of another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def check_memory(needed: int, what: str) -> None:
@@ -67,8 +74,39 @@ def find_memory_allowed() -> int:
     return read_size(stated) if stated else min(_find_limits())
 
 
-def read_size(text: str) -> int:
-    """Read a number of bytes as people write it.
+def find_memory_left() -> int:
+    """Find how many more bytes a `memory_goal` leaves to this process; without a goal, more than there are."""
+    if not _GOALS:
+        return 1 << 62
+    held = [int(line.split()[1]) for line in _read_lines(Path("/proc/self/statm"))] or [0]
+    return max(min(_GOALS) - held[0] * resource.getpagesize(), 0)
+
+
+_GOALS: list[int] = []
+
+
+@contextmanager
+def memory_goal(size: int | None) -> Iterator[None]:
+    """Within the block, have what may be kept or not for speed alone kept only as far as so many bytes are enough.
+
+    It changes how long things take, and no result. ``None`` is no goal.
+
+    >>> with memory_goal(0):
+    ...     find_memory_left()
+    0
+    """
+    if size is None:
+        yield
+        return
+    _GOALS.append(size)
+    try:
+        yield
+    finally:
+        _GOALS.remove(size)
+
+
+def read_size(text: str, name: str = VARIABLE) -> int:
+    """Read a number of bytes as people write it; a sentence names where it was written.
 
     >>> read_size("4GB"), read_size("1.5 gb"), read_size("500M"), read_size("1000")
     (4000000000, 1500000000, 500000000, 1000)
@@ -78,7 +116,7 @@ def read_size(text: str) -> int:
     """
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise InputError(f"{VARIABLE} is {quote(text)}; write how much memory may be used, as in 4GB or 500MB")
+        raise InputError(f"{name} is {quote(text)}; write how much memory may be used, as in 4GB or 500MB")
     unit = match[2].upper().removesuffix("B")
     return int(float(match[1]) * _UNITS[f"{unit}B" if unit else ""])
 

@@ -31,6 +31,17 @@ class Randomness:
             return self._seeded.integers(0, 2**64, size=count, dtype=np.uint64)
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
+    def digits(self, count: int, base: int) -> NDArray[Any]:
+        """Uniform random digits below `base`, a power of two of at most 2^16, as narrow as it allows.
+
+        >>> Randomness(seed=1).digits(5, 4).max() < 4
+        np.True_
+        """
+        bits = 8 if base <= 1 << 8 else 16
+        digits: NDArray[Any] = self.words(-(-count * bits // 64)).view(f"u{bits // 8}")[:count].copy()
+        digits >>= digits.dtype.type(bits - (base.bit_length() - 1))
+        return digits
+
     def permutation(self, count: int) -> NDArray[np.int64]:
         """A random order of ``count`` things: random words with the places in their low bits, sorted."""
         bits = np.uint64(max(count - 1, 1).bit_length())

@@ -11,14 +11,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.arrays import FloatArray
+from sfumato.core.arrays import FloatArray, IntArray, count_codes
 from sfumato.core.arrow import arrow_texts
 from sfumato.core.numbers import read_decimal
 from sfumato.errors import DataError, quote
 
 
-def read_weights(column: Any, name: str) -> FloatArray:
+def read_weights(column: Any, name: str, counts: IntArray | None = None) -> FloatArray:
     """Read a column of Arrow as weights, float[rows]; each has to be a number that is not below 0, and one above it.
+
+    An entry may stand for several rows, by `counts`.
 
     >>> read_weights(pa.chunked_array([["1.5", "20"]]), "pond").tolist()
     [1.5, 20.0]
@@ -31,7 +33,7 @@ def read_weights(column: Any, name: str) -> FloatArray:
     numbers = [None if text is None else read_decimal(text) for text in texts]
     values = np.array([-1.0 if number is None else number[0] / number[1] for number in numbers], dtype=np.float64)
     weights: FloatArray = values[codes]
-    bad = int((weights < 0).sum())
+    bad = int((weights < 0).sum()) if counts is None else int(counts[weights < 0].sum())
     if bad:
         cells = "1 of its cells is" if bad == 1 else f"{bad:,} of its cells are"
         raise DataError(
@@ -65,21 +67,20 @@ def round_weights(column: Any, step: float) -> Any:
     return pa.chunked_array([arrow_texts(shown).take(pa.array(codes)).cast(kind)])
 
 
-def count_rare_weights(weights: FloatArray, fewest: int) -> int:
-    """Count the rows whose weight fewer rows than this have.
+def count_rare_weights(weights: FloatArray, fewest: int, counts: IntArray | None = None) -> int:
+    """Count the rows whose weight fewer rows than this have; an entry may stand for several rows, by `counts`.
 
     >>> count_rare_weights(np.array([10.0, 10.0, 12.5]), 2)
     1
     """
-    _, rows = np.unique(weights, return_counts=True)
+    _, number, rows = np.unique(weights, return_inverse=True, return_counts=True)
+    rows = rows if counts is None else count_codes(number, len(rows), counts)
     return int(rows[rows < fewest].sum())
 
 
 def _different_texts(column: Any) -> tuple[list[str | None], Any]:
     """List the different cells of a column as texts, and the number of each row's among them, int[rows]."""
     cells = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if pa.types.is_dictionary(cells.type):
-        cells = cells.dictionary_decode()
-    coded = cells.dictionary_encode()
+    coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
     texts: list[str | None] = [*pc.cast(coded.dictionary, pa.string()).to_pylist(), None]
     return texts, np.asarray(pc.fill_null(coded.indices, len(texts) - 1))

@@ -375,9 +375,8 @@ def write_cross_table(cross: CrossTable, target: Path, *, force: bool = False) -
         columns[cross.value_column] = arrow_texts(cross.value_texts)
         types = dict.fromkeys(columns, pa.string())
         path = public / "table.csv"
-        digest = write_csv(
-            PublishedTable(cross.source, np.arange(len(cross.cells)), columns, types, frozenset(columns)), path
-        )
+        table = PublishedTable(cross.source, np.arange(len(cross.cells)), columns, types, frozenset(columns))
+        digest = write_csv([table], path)
         parquet.write_table(evidence_table(cross), private / CELL_EVIDENCE)
         (public / SUMMARY).write_text(_summary_page(cross), encoding="utf-8")
         account = _describe(cross) | {

@@ -15,18 +15,22 @@ from sfumato.errors import InputError, NotVerified, quote
 from sfumato.ledger.entries import is_file_name
 from sfumato.ledger.event_chain import event_text
 from sfumato.ledger.stored_copies import CopySource, file_sha256
+from sfumato.previous.linked_releases import find_published_table
 from sfumato.reading.release_reader import MANIFEST
+from sfumato.table.several_files import find_parts
 from sfumato.verifier import Verdict, verify
 from sfumato.verifier.accounts import check_manifest
 from sfumato.verifier.release_files import (
     SIGNATURE,
     SUMMARY,
+    files_of_table,
+    listed_file,
     public_folder,
     read_audit,
     read_bytes,
     read_json,
     read_layout,
-    table_path,
+    stated_digest,
 )
 
 _ACCOUNT = (
@@ -57,8 +61,8 @@ class CandidateRelease:
 
     @property
     def tables(self) -> dict[str, str]:
-        """The SHA-256 of each table."""
-        return {name: self.manifest["files"][name]["sha256"] for name in read_layout(self.manifest).files}
+        """The SHA-256 of each table, that of the list of its files where it is several."""
+        return {name: stated_digest(self.manifest, name) for name in read_layout(self.manifest).files}
 
     @property
     def signed_files(self) -> dict[str, str]:
@@ -78,8 +82,10 @@ class CandidateRelease:
     def files(self) -> dict[str, CopySource]:
         """What is stored of the release itself, by its path in the copy."""
         files = {f"public/{MANIFEST}": CopySource(self.content, self.sha256)}
-        for name, sha256 in self.tables.items():
-            files[f"public/{name}"] = CopySource(table_path(self.public, name), sha256)
+        for table in self.tables:
+            for name in files_of_table(self.manifest, table):
+                sha256 = self.manifest["files"][name]["sha256"]
+                files[f"public/{name}"] = CopySource(listed_file(self.public, name), sha256)
         for name, sha256 in self.signed_files.items():
             files[f"public/{name}"] = CopySource(self.public / name, sha256)
         if (account := self.account) is not None:
@@ -94,7 +100,12 @@ class CandidateRelease:
         files, places = dict[str, CopySource](), dict[str, Path]()
         for name, (file, sha256) in _named_tables(self.manifest).items():
             places[name] = stored.get(sha256) or copies / self.sha256 / "previous" / name / file
-            if sha256 not in stored:
+            if sha256 in stored:
+                continue
+            if parts := find_parts(self.previous[name]):
+                copied = {part: file_sha256(part) or "" for part in parts}
+                files |= {f"previous/{name}/{file}/{part.name}": CopySource(part, one) for part, one in copied.items()}
+            else:
                 files[f"previous/{name}/{file}"] = CopySource(self.previous[name], sha256)
         return files, places
 
@@ -160,7 +171,7 @@ def _find_tables(
             raise InputError(f"the release has no earlier release {quote(name)}; leave out --previous {name}")
     places: dict[str, Path] = {}
     for name, (_, sha256) in named.items():
-        path = given.get(name) or stored.get(sha256) or of_audit.get(name)
+        path = find_published_table(given[name]) if name in given else stored.get(sha256) or of_audit.get(name)
         if path is None or file_sha256(path) != sha256:
             raise InputError(
                 f"the table of the earlier release {quote(name)} as it was published is needed to verify this one; "

@@ -12,6 +12,7 @@ from sfumato.ledger.entries import Entry, read_entries
 from sfumato.ledger.event_chain import read_chain, read_database
 from sfumato.ledger.stored_copies import COPIES, file_sha256
 from sfumato.reading.release_reader import MANIFEST
+from sfumato.table.several_files import find_parts
 
 _REMEDY = "restore it from a copy of the ledger or of the release"
 
@@ -97,7 +98,8 @@ def _file_problems(entry: Entry, folder: Path) -> Iterator[str]:
             yield f"{path.relative_to(folder)} is missing; {_REMEDY}"
         elif actual != sha256:
             yield f"{path.relative_to(folder)} was changed after it was recorded; {_REMEDY}"
+    parts = [part for path in entry.paths for part in find_parts(path)]  # their list is what was hashed
     previous = entry.folder / "previous"
     there = {path for path in entry.folder.rglob("*") if not path.is_dir() and not path.is_relative_to(previous)}
-    for path in sorted(there - files.keys()):
+    for path in sorted(there - {*files, *parts}):
         yield f"{path.relative_to(folder)} does not belong there; remove it"

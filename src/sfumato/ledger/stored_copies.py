@@ -22,6 +22,7 @@ from sfumato.core.regular_file import open_regular_file
 from sfumato.errors import InputError, OutputError, UnreadableFile
 from sfumato.ledger.event_chain import PATIENCE
 from sfumato.release.folder import flush_to_disk
+from sfumato.table.several_files import find_parts, list_digest
 
 COPIES = "objects"
 """The folder of the copies within a ledger."""
@@ -61,10 +62,17 @@ def store_copy(copies: Path, name: str, files: Mapping[str, CopySource]) -> None
 
 
 def file_sha256(path: Path) -> str | None:
-    """Hash a plain file; ``None`` where there is none that can be read."""
+    """Hash a plain file, or the list of files that are one table in a folder; ``None`` where none can be read."""
     try:
         if path.is_symlink():
             return None
+        if parts := find_parts(path):
+            hashes = {part.name: file_sha256(part) for part in parts}
+            return (
+                list_digest([(name, sha256) for name, sha256 in hashes.items() if sha256])
+                if all(hashes.values())
+                else None
+            )
         with open_regular_file(path) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except (OSError, UnreadableFile):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sfumato.core.arrays import IntArray
+from sfumato.core.arrays import IntArray, draw_rows
 from sfumato.core.keys import pack_tuples
 from sfumato.encode import CodedColumn, encode_column
 from sfumato.labels.data_dictionary import Entry
@@ -73,15 +73,15 @@ def people_from_rows(
     return _number_equal_people(quasi, {name: _select_rows(one, rows) for name, one in (true_values or {}).items()})
 
 
-def sample_rows(rows: IntArray, size: int, seed: int) -> IntArray:
+def sample_rows(rows: IntArray, size: int, seed: int, counts: IntArray | None = None) -> IntArray:
     """Draw so many rows at random, in their order; all where there are not more. The seed protects nothing.
+
+    Where these are counted lines, `counts` are the rows of each line of the table, and it is the line of each row.
 
     >>> sample_rows(np.arange(3), 5, seed=1).tolist(), len(sample_rows(np.arange(9), 5, seed=1))
     ([0, 1, 2], 5)
     """
-    if len(rows) <= size:
-        return rows
-    return np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
+    return draw_rows(rows, size, np.random.default_rng(seed), counts)
 
 
 def _number_equal_people(quasi: Mapping[str, CodedColumn], true_values: Mapping[str, CodedColumn]) -> KnownPeople:

@@ -18,6 +18,8 @@ SERVERS = ("postgresql", "mysql")
 """Databases that are asked over a connection."""
 DATABASE_FILES = ("sqlite", "duckdb")
 """Databases that are a file."""
+STORAGE = ("hdfs", "viewfs", "webhdfs", "s3a", "s3", "abfss", "abfs", "wasbs", "gs", "dbfs", "file")
+"""Storage of clusters: files by a URL, which Spark reads where it is set up for it."""
 
 _OTHER_URL = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]+:(?:[^/\\]*@|[A-Za-z0-9+.:-]*//|/[^/]*@)", re.ASCII)
 """What looks like the URL of a database and is none of ours: jdbc:postgresql://, or one with a slash too few."""
@@ -58,7 +60,7 @@ class DatabaseUrl:
         match = _SCHEME.match(text)
         scheme = match[1].lower() if match else ""
         kind = _ALIASES.get(scheme, scheme)
-        if kind not in {*SERVERS, *DATABASE_FILES}:
+        if kind not in {*SERVERS, *DATABASE_FILES, *STORAGE}:
             known = ", ".join(f"{name}://" for name in (*SERVERS, *DATABASE_FILES))
             way = "save the table as a file" if match else "write one"
             raise PolicyError(f"{quote(scheme)} is no database that can be used, as {known} are; {way}", key=key)
@@ -74,7 +76,7 @@ class DatabaseUrl:
             raise PolicyError(
                 f"a password stands in the URL, which others get to see{apart} write the URL without it", key=key
             )
-        if kind in SERVERS:
+        if kind in SERVERS or kind in STORAGE:
             return cls(kind, text)
         path = unquote(parts.path).removeprefix("/")
         if parts.netloc or not path or port or parts.query:
@@ -85,6 +87,15 @@ class DatabaseUrl:
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def is_storage(self) -> bool:
+        """Whether it leads to files on the storage of a cluster, and not to a database.
+
+        >>> DatabaseUrl.read("hdfs://name:8020/clinic/*.parquet").is_storage
+        True
+        """
+        return self.kind in STORAGE
 
     @property
     def name(self) -> str:

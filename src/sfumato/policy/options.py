@@ -23,7 +23,7 @@ ALGORITHM_KEYS = (
 ABOUT_KEYS = ("title", "publisher", "contact", "purpose")
 """What whoever gets a release is told of it besides: keys of [publish] that change nothing in the table."""
 DENSITY_KEYS = ("density", "spread")
-PUBLISH_KEYS = ("form", "format", "ranges", "numeric", "ss", *DENSITY_KEYS, "sign", "to", *ABOUT_KEYS)
+PUBLISH_KEYS = ("form", "format", "rows_per_file", "ranges", "numeric", "ss", *DENSITY_KEYS, "sign", "to", *ABOUT_KEYS)
 TO_KEYS = ("url", "table")
 APPLY_KEYS = ("suppression", "promise")
 
@@ -125,6 +125,7 @@ class AlgorithmOptions:
 class PublishOptions:
     """The form of the release and the format of its files.
 
+    `rows_per_file` is how many rows each of a table's files has, the last one apart; ``None`` is one file of all rows.
     `ss` says whether two-table releases have all sensitive columns together in one table, or each apart in its own.
     `sign` is the file of the private key that the release is signed with; it is not read before a release is made.
     `to` is the table of a database that the release is put into besides.
@@ -146,6 +147,7 @@ class PublishOptions:
     about: tuple[tuple[str, str], ...] = ()
     density: str = "gaussian"
     spread: str = "record"
+    rows_per_file: int | None = None
 
     @property
     def split(self) -> bool:
@@ -207,7 +209,7 @@ def read_data_source(value: object, *, folder: Path) -> DataSource:
             raise section.error(name, "must not be empty")
     if chosen["query"] is not None and chosen["table"] is not None:
         raise PolicyError("stands beside table; say one of them", key="data.query")
-    if url is not None and chosen["query"] is None and chosen["table"] is None:
+    if url is not None and not url.is_storage and chosen["query"] is None and chosen["table"] is None:
         raise PolicyError('is of a database; say query = "select …" or table = "…" as well', key="data.source")
     return DataSource(
         path=place if isinstance(place, Path) else None,
@@ -329,7 +331,18 @@ def read_publish_options(value: object, *, folder: Path | None = None) -> Publis
         about=_read_about(section),
         density=section.choice("density", DENSITY_KINDS) or "gaussian",
         spread=section.choice("spread", SPREADS) or "record",
+        rows_per_file=_read_rows_per_file(section),
     )
+
+
+FEWEST_ROWS_PER_FILE = 1000
+
+
+def _read_rows_per_file(section: Section) -> int | None:
+    rows = section.whole_number("rows_per_file")
+    if rows is not None and rows < FEWEST_ROWS_PER_FILE:
+        raise section.error("rows_per_file", f"must be a whole number of {FEWEST_ROWS_PER_FILE:,} or more")
+    return rows
 
 
 def read_target(value: object, *, folder: Path) -> DatabaseTarget:

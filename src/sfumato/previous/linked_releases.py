@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
-from sfumato.encode import CodedColumn, EncodedTable, encode_column
+from sfumato.encode import CodedColumn, DividedLines, EncodedTable, encode_column
 from sfumato.errors import DataError, InputError, PolicyError, UnreadableFile, did_you_mean, listing, quote
 from sfumato.hierarchy import Spec
 from sfumato.hierarchy.hierarchy import Label
@@ -25,6 +25,7 @@ from sfumato.table import Table, column_names, read_table
 from sfumato.table.csv_reader import read_csv_head
 from sfumato.table.files import file_digest, file_format
 from sfumato.table.formula_guard import unguard_formula
+from sfumato.table.several_files import find_parts
 from sfumato.table.unpacking import find_compression, unpacked
 
 InconsistencyRule = tuple[ValueCondition, ValueCondition]
@@ -110,6 +111,15 @@ class LinkedReleases:
             rules=tuple(rules),
         )
 
+    def divide(self, divided: DividedLines | None) -> "LinkedReleases":
+        """Give the same with the entries of divided lines in place of the lines of the current table."""
+        if divided is None:
+            return self
+        exact = {
+            name: replace(column, codes=column.codes.take(divided.line)) for name, column in self.exact_columns.items()
+        }
+        return replace(self, encoded=self.encoded.divide(divided), exact_columns=exact)
+
     def references(self, names: Sequence[str]) -> list[ColumnReference]:
         """Resolve the columns that an x or y names."""
         return [read_reference(name, self.names) for name in names]
@@ -160,8 +170,7 @@ def _refuse_aggregates(previous: PreviousRelease, columns: Sequence[str]) -> Non
     is one, the manifest beside the table says.
     """
     try:
-        text = read_regular_file(previous.path.parent / "manifest.json", most=LARGEST_MANIFEST, what="a manifest")
-        entries = json.loads(text)["columns"]
+        entries = _read_manifest(find_published_table(previous.path).parent)["columns"]
         aggregated = [one["name"] for one in entries if is_aggregate(one) and one["name"] in columns]
     except (UnreadableFile, ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return  # there is none, as beside a table that somebody else published
@@ -262,11 +271,12 @@ def _check_rules(
 
 def read_earlier_release(previous: PreviousRelease, source: DataSource) -> EarlierRelease:
     """Read the table of an earlier release, as the current one is read or as its own manifest or the policy says."""
-    path, key = previous.path, f"the table of {previous.name}"
-    if path.is_dir():
-        raise DataError(f"{path.name} is a folder; name {key} in it, such as public/table.csv")
+    path, key = find_published_table(previous.path), f"the table of {previous.name}"
     if not path.exists():
         raise DataError(f"{path.name} does not exist; check {key} under [[previous]]")
+    files = find_parts(path) or [path]
+    if files[0].is_dir():
+        raise DataError(f"{path.name} is a folder; name {key} in it, such as public/table.csv")
     own_null = _null_by_manifest(path)
     guarded = own_null is not None
     null = own_null or (source.null if previous.null is None else previous.null)
@@ -274,7 +284,7 @@ def read_earlier_release(previous: PreviousRelease, source: DataSource) -> Earli
     plain = DataSource(path, previous.separator, null, encoding)
     names = column_names(path, plain)
     kind = file_format(path).name
-    if find_compression(path) not in {None, "gzip"}:
+    if find_compression(files[0]) not in {None, "gzip"}:
         raise DataError(f"{path.name} is compressed; save {key} as CSV or Parquet, as it was published")
     if kind not in _FORMATS:
         raise DataError(f"{path.name} is {kind}; save {key} as CSV or Parquet, as it was published")
@@ -289,21 +299,37 @@ def read_earlier_release(previous: PreviousRelease, source: DataSource) -> Earli
         table = replace(table, arrow=table.arrow.rename_columns(names))
     csv = None
     if kind == "CSV":
-        with unpacked(path) as content:
+        with unpacked(files[0]) as content:
             separator = read_csv_head(content, plain).separator
         csv = {"separator": separator, "null": list(null), "guarded": guarded}
         csv |= {} if plain.encoding == "utf-8" else {"encoding": plain.encoding}
     return EarlierRelease(previous.name, path, table.rows, file_digest(path), tuple(names), table, csv)
 
 
+def find_published_table(path: Path) -> Path:
+    """Find the table of a release of one table, given its folder; whatever else is named is a table itself.
+
+    The table may be a folder as well, with several files that are one table.
+    """
+    public = path / "public" if (path / "public").is_dir() else path
+    try:
+        name = _read_manifest(public)["table"]
+    except (UnreadableFile, ValueError, RecursionError, KeyError, TypeError):
+        return path
+    inside = isinstance(name, str) and name not in {"", ".", ".."} and not any(sign in name for sign in "/\\\0")
+    return public / name if inside else path
+
+
+def _read_manifest(public: Path) -> Any:
+    return json.loads(read_regular_file(public / "manifest.json", most=LARGEST_MANIFEST, what="a manifest"))
+
+
 def _null_by_manifest(path: Path) -> tuple[str, ...] | None:
     """Give the text that is NULL in a table that one of our own manifests describes; nothing for other tables."""
     try:
-        manifest = json.loads(
-            read_regular_file(path.parent / "manifest.json", most=LARGEST_MANIFEST, what="a manifest")
-        )
-        described, rules = path.name in manifest["files"], manifest["csv"]
-        null = rules.get("null")
+        manifest = _read_manifest(path.parent)
+        described = any(name == path.name or name.startswith(f"{path.name}/") for name in manifest["files"])
+        null = manifest["csv"].get("null")
     except (UnreadableFile, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return (null,) if described and isinstance(null, str) else None

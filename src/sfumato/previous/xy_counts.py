@@ -73,7 +73,7 @@ def bind_requirement(history: HistoryTable, entry: Linkage) -> JoinRequirement:
     complete = join_attributes <= set(entry.x)
     numbered = [] if keyed and isinstance(entry, XYAnonymity) else columns
     y, ys, codes = _number_values(
-        [column.codes for column in numbered], [column.width for column in numbered], releases.encoded.rows
+        [column.codes for column in numbered], [column.width for column in numbered], releases.encoded.lines
     )
     if isinstance(entry, XYAnonymity):
         counts = count_history(history, entry, records=False)

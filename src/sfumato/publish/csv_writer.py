@@ -8,11 +8,10 @@ where apostrophes stand before one of those characters. Numbers, negative ones i
 import gzip
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,28 +31,34 @@ _EFFORT = 6
 """How hard gzip tries, of 9: what its command does by itself."""
 _BATCH = 1 << 17
 """Rows that are written at a time."""
+_AHEAD = 3
+"""Batches that are rendered while one is written."""
 _COMBINED = 1 << 14
 """Columns are combined as long as there are no more combinations of their values than this."""
 _COMBINED_BYTES = 1 << 22
 """And as long as all combinations together have no more bytes: a cell of a megabyte would stand in each of them."""
 
 
-def write_csv(table: PublishedTable, path: Path, *, null: str = "") -> str:
-    """Write the table, a batch of rows at a time, and return the SHA-256 of what was written, in hexadecimal.
+def write_csv(tables: Iterable[PublishedTable], path: Path, *, null: str = "") -> str:
+    """Write a table, which comes in pieces of the same columns, and return the SHA-256 of what was written.
 
-    The next batches are rendered while one is written and hashed. Under a path that ends in .gz it is compressed.
+    There is one piece at least. Batches of rows are rendered while others are written and hashed. Under a path that
+    ends in .gz the file is compressed.
     """
     digest = hashlib.sha256()
-    header = csv_cells(arrow_texts(list(table.columns)), null=null).to_pylist()
-    pieces = _combine_columns(_pieces(table, null))
-    starts = iter(range(0, table.rows, _BATCH))
     with _opened(path, digest) as write, ThreadPoolExecutor(2) as pool:  # Arrow works outside Python's lock
-        write((",".join(header) + "\n").encode())
-        rendering = deque(pool.submit(_render_lines, pieces, start) for start in islice(starts, 3))
-        while rendering:
-            lines = rendering.popleft().result()
-            rendering.extend(pool.submit(_render_lines, pieces, start) for start in islice(starts, 1))
-            write(lines)
+        rendering: deque[Future[memoryview]] = deque()
+        for number, table in enumerate(tables):
+            if not number:
+                header = csv_cells(arrow_texts(list(table.columns)), null=null).to_pylist()
+                write((",".join(header) + "\n").encode())
+            pieces = _combine_columns(_pieces(table, null))
+            for start in range(0, table.rows, _BATCH):
+                rendering.append(pool.submit(_render_lines, pieces, start))
+                if len(rendering) > _AHEAD:
+                    write(rendering.popleft().result())
+        for lines in rendering:
+            write(lines.result())
     return digest.hexdigest()
 
 

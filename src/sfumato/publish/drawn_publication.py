@@ -19,9 +19,10 @@ from sfumato.masking.mask_promises import drawn_masking_statement
 from sfumato.models import IdentityKAnonymity, KAnonymity
 from sfumato.policy import Policy
 from sfumato.policy.column_masks import ColumnMasks
-from sfumato.publish.manifest import GUARD, WrittenTable, written_null
+from sfumato.publish.manifest import GUARD, written_null
 from sfumato.publish.promise import state_requirements
 from sfumato.publish.published_table import PublishedTable
+from sfumato.publish.written_table import WrittenTable
 from sfumato.table import Table
 
 SYNTHETIC = (
@@ -171,9 +172,7 @@ def draft_drawn_manifest(publication: DrawnPublication, files: Mapping[str, Writ
     }
     if policy.publish.format != "parquet":
         content["csv"] = {"null": written_null(policy), "guard": GUARD}
-    content["files"] = {
-        file.path.name: {"sha256": file.sha256, "bytes": file.path.stat().st_size} for file in files.values()
-    }
+    content["files"] = {name: entry for file in files.values() for name, entry in file.entries().items()}
     return content
 
 

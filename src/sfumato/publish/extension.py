@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.classes import SensitiveDomain
+from sfumato.publish.written_table import stated_digest
 from sfumato.recode.saved_recoding import SavedRecoding
 
 ALONE = (
@@ -43,7 +44,8 @@ class ExtendedRelease:
     def entry(self) -> dict[str, Any]:
         """Name it as a manifest does, by its hashes."""
         name = self.manifest["table"]
-        content = {"manifest_sha256": self.sha256, "table": name, "sha256": self.manifest["files"][name]["sha256"]}
+        digest = stated_digest(self.manifest["files"], name)
+        content = {"manifest_sha256": self.sha256, "table": name, "sha256": digest}
         return content | {"rows": self.manifest["rows"]}
 
 

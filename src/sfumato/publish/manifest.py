@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from sfumato._version import __version__
@@ -26,6 +25,7 @@ from sfumato.publish.pseudonyms import KEYED_WARNING, is_keyed
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_column import PublishedColumn
 from sfumato.publish.published_table import PublishedTable, class_id_column, togetherness_warning
+from sfumato.publish.written_table import WrittenTable
 from sfumato.recode import Recoding
 from sfumato.table.formula_guard import guard_formula
 
@@ -98,14 +98,6 @@ GUARD = (
 """How a CSV keeps spreadsheets from running a cell."""
 
 
-@dataclass(frozen=True)
-class WrittenTable:
-    """A table as it was written: its file, and the SHA-256 of its bytes in hexadecimal."""
-
-    path: Path
-    sha256: str
-
-
 def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) -> dict[str, Any]:
     """The manifest before the verifier has spoken; `files` are the written tables, by the names of the tables."""
     policy, recoding = publication.policy, publication.recoding
@@ -136,9 +128,7 @@ def draft_manifest(publication: Publication, files: Mapping[str, WrittenTable]) 
         content["chosen_labels"] = [asdict(labels) for labels in chosen_labels]
     if policy.publish.format != "parquet":
         content["csv"] = {"null": written_null(policy), "guard": GUARD}
-    content["files"] = {
-        file.path.name: {"sha256": file.sha256, "bytes": file.path.stat().st_size} for file in files.values()
-    }
+    content["files"] = {name: entry for file in files.values() for name, entry in file.entries().items()}
     if linked is not None and linked.earlier:
         content["previous"] = describe_earlier_releases(linked)
         content["taxonomies"] = published_taxonomies(linked, recoding)

@@ -95,7 +95,7 @@ def add_numeric_columns(table: PublishedTable, policy: Policy) -> PublishedTable
             places = {number: place for place, number in enumerate(dict.fromkeys(numbers))}
             code_of = narrow_codes(np.array([places[number] for number in numbers], dtype=np.int64), len(places))
             values = arrow_bounds(list(places), whole=numeric.whole and numeric.bound != "mid")
-            columns[numeric.name] = PublishedColumn(code_of.take(column.codes), values)
+            columns[numeric.name] = PublishedColumn(code_of.take(column.codes), values, column.counts)
             types[numeric.name] = values.type
             added.add(numeric.name)
     return replace(table, columns=columns, types=types, recoded=table.recoded | added)

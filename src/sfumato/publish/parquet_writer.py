@@ -1,6 +1,7 @@
 """Write Parquet: dictionaries as they are, under the types that the source has."""
 
 import base64
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,24 @@ from sfumato.publish.published_table import PublishedTable
 _ROW_GROUP = 1 << 20
 
 
-def write_parquet(published: PublishedTable, path: Path) -> None:
-    """Write the table. Nothing but the types travels as metadata: no index, no statistics of rows that are gone."""
-    types = pa.schema([(name, published.types[name]) for name in published.columns])
-    table = pa.table({name: _arrow_array(column) for name, column in published.columns.items()})
+def write_parquet(tables: Iterable[PublishedTable], path: Path) -> None:
+    """Write a table, which comes in pieces of the same columns and types; there is one piece at least.
+
+    Nothing but the types travels as metadata: no index, no statistics of rows that are gone.
+    """
+    pieces = iter(tables)
+    first = next(pieces)
+    types = pa.schema([(name, first.types[name]) for name in first.columns])
+    table = _arrow_table(first)
     with pq.ParquetWriter(path, table.schema, store_schema=False) as writer:
         writer.write_table(table, row_group_size=_ROW_GROUP)
+        for piece in pieces:
+            writer.write_table(_arrow_table(piece), row_group_size=_ROW_GROUP)
         writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(types.serialize().to_pybytes())})
+
+
+def _arrow_table(published: PublishedTable) -> Any:
+    return pa.table({name: _arrow_array(column) for name, column in published.columns.items()})
 
 
 def _arrow_array(column: Any) -> Any:

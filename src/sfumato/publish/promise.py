@@ -67,7 +67,7 @@ def published_taxonomies(linked: "LinkedReleases | None", recoding: Recoding) ->
             labels |= _texts_of_rows(recoding.labels[name].texts, recoding.label_rows[name])
         elif name in linked.exact_columns:
             exact = linked.exact_columns[name]
-            rows = recoding.count_published(exact.codes, count_codes(exact.codes, exact.width))
+            rows = recoding.count_published(exact.codes, count_codes(exact.codes, exact.width, recoding.counts))
             labels |= _texts_of_rows(exact.texts, rows)
         for place, earlier in enumerate(linked.earlier):
             if name in linked.matched_columns_of(place):

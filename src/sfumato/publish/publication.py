@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sfumato.encode import EncodedTable
 from sfumato.masking import MaskedTable
@@ -10,11 +11,37 @@ from sfumato.policy import Policy
 from sfumato.policy.column_masks import ColumnMasks
 from sfumato.publish.extension import Extension
 from sfumato.publish.published_table import PublishedTable
+from sfumato.publish.written_table import WrittenTable
 from sfumato.recode import Recoding
 from sfumato.table import Table
 
 if TYPE_CHECKING:
     from sfumato.previous import LinkedReleases
+
+
+class RowsElsewhere(Protocol):
+    """The rows of a publication where they are not in memory: an engine has them, and writes them."""
+
+    @property
+    def memory(self) -> int:
+        """How many bytes may be used besides."""
+        ...
+
+    def write(self, name: str, path: Path) -> WrittenTable:
+        """Write the table of this name, under the path with the ending of its format."""
+        ...
+
+    def under(self, policy: Policy) -> "RowsElsewhere":
+        """The same rows, to be written as another policy says."""
+        ...
+
+    def frame_folder(self) -> Path | None:
+        """A new folder for files that a frame is read from; nothing where who has the rows has no frames."""
+        ...
+
+    def read_frame(self, path: Path) -> Any:
+        """A frame of the rows of written files."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,7 +52,8 @@ class Publication:
     `repeated_identifiers` are columns of identifiers that name somebody in several rows, with the rows for each value.
     `linked_releases` are the earlier releases, where a requirement is about the join with them. `extension` says which
     releases it adds rows to, where its labels are theirs. `masked` is the table whose columns are masked, which all
-    but `source` was made of; `source` has the true values.
+    but `source` was made of; `source` has the true values. `rows_elsewhere` is there where an engine has the rows, and
+    `tables` have counted lines in place of them.
     """
 
     policy: Policy
@@ -39,6 +67,7 @@ class Publication:
     linked_releases: "LinkedReleases | None" = None
     extension: Extension | None = None
     masked: MaskedTable | None = None
+    rows_elsewhere: "RowsElsewhere | None" = None
 
     def __repr__(self) -> str:
         """In one line, and without a row: what is printed or logged may go anywhere."""

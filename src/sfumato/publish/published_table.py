@@ -18,10 +18,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.arrays import Codes, IntArray, count_codes, narrow_codes, replace_codes
+from sfumato.core.arrays import BoolArray, Codes, IntArray, count_codes, narrow_codes, replace_codes
 from sfumato.core.arrow import arrow_numbers, arrow_texts
 from sfumato.core.randomness import Randomness
 from sfumato.encode import CodedColumn, EncodedTable
+from sfumato.errors import InputError
 from sfumato.policy import Policy, Role
 from sfumato.publish.pseudonyms import PseudonymKey, make_pseudonyms
 from sfumato.publish.published_column import PublishedColumn
@@ -37,6 +38,7 @@ TOGETHER = (
 """What one table of several sensitive columns reveals."""
 
 _SAFE = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_BLOCK = 1 << 16
 _ADDRESSED = (1 << 31) - 1
 """So many bytes of text an Arrow array of the usual kind can hold."""
 
@@ -48,6 +50,9 @@ class PublishedTable:
     `source` is the table that it came from, and `order` the published rows of that table in their published order.
     `columns` holds a `PublishedColumn` for each coded column and a plain Arrow array for each other; `recoded` names
     the columns whose values are labels, pseudonyms or class numbers.
+
+    Of a table of counted lines there is no order, and `counts` are the published rows of each line; plain columns are
+    here with their type alone, since their cells were never held. Its rows are in the files that were written.
     """
 
     source: Table
@@ -55,15 +60,22 @@ class PublishedTable:
     columns: Mapping[str, PublishedColumn | Any]
     types: Mapping[str, Any]
     recoded: frozenset[str]
+    counts: IntArray | None = None
 
     @property
     def rows(self) -> int:
         """Published rows."""
-        return len(self.order)
+        return len(self.order) if self.counts is None else int(self.counts.sum())
 
     @cached_property
     def arrow(self) -> Any:
-        """The table as Arrow, every column in the type it came in or as text where it was recoded."""
+        """The table as Arrow, every column in the type it came in or as text where it was recoded.
+
+        Raises:
+            InputError: the rows went by in batches and were never held in memory.
+        """
+        if self.counts is not None:
+            raise InputError("the rows of this release were never held in memory; read them from the folder it is in")
         return pa.table(
             {
                 name: self._in_order(
@@ -82,6 +94,16 @@ class PublishedTable:
         used = known.filter(pc.is_in(known, column.dictionary))
         indices = pc.index_in(column.dictionary, used).take(column.indices).cast(kind.index_type)
         return pa.DictionaryArray.from_arrays(indices, used, ordered=True)
+
+    def cut(self, start: int, stop: int) -> "PublishedTable":
+        """Some of the rows, in their published order."""
+        columns = {
+            name: PublishedColumn(column.codes[start:stop], column.values)
+            if isinstance(column, PublishedColumn)
+            else column.slice(start, stop - start)
+            for name, column in self.columns.items()
+        }
+        return replace(self, order=self.order[start:stop], columns=columns)
 
     def native(self) -> Any:
         """The table as the kind that came in: pandas, polars, Arrow, …."""
@@ -135,6 +157,7 @@ class RandomDraws:
         Under a key a pseudonym is not drawn but computed from the person's name.
         """
         persons = encoded.individual.texts if encoded.individual else ()
+        tables = tables if encoded.counts is None else 0  # whoever writes the rows shuffles them
         orders = tuple(randomness.permutation(encoded.rows) for _ in range(tables))
         return cls(orders, make_pseudonyms(persons, randomness, key), randomness)
 
@@ -144,6 +167,11 @@ def publish_tables(
 ) -> dict[str, PublishedTable]:
     """The tables of a release, by the name of their file."""
     layout = table_layout(policy, source.arrow.column_names)
+    if recoding.counts is not None:
+        tables = {
+            file: _publish_lines(names, source, encoded, recoding, policy, draws) for file, names in layout.items()
+        }
+        return _with_class_ids(tables, recoding, policy, draws.randomness) if policy.publish.split else tables
     coded = {attribute.name: attribute.column for attribute in encoded.quasi} | dict(encoded.sensitive)
     tables = {}
     for place, (file, names) in enumerate(layout.items()):
@@ -156,7 +184,7 @@ def publish_tables(
             if role is Role.INDIVIDUAL and encoded.individual is not None:
                 columns[name] = _pseudonym_column(encoded.individual.codes.take(order), draws.pseudonyms)
                 recoded.add(name)
-            elif labels is not None and not _is_unchanged(coded[name], labels, order):
+            elif labels is not None and not _is_unchanged(coded[name], labels, recoding.published):
                 columns[name] = _column_of_used(labels.codes.take(order), arrow_texts(labels.texts))
                 recoded.add(name)
                 if policy.aggregate(name) is not None:
@@ -173,6 +201,41 @@ def publish_tables(
     return _with_class_ids(tables, recoding, policy, draws.randomness) if policy.publish.split else tables
 
 
+def _publish_lines(
+    names: Sequence[str],
+    source: Table,
+    encoded: EncodedTable,
+    recoding: Recoding,
+    policy: Policy,
+    draws: RandomDraws,
+) -> PublishedTable:
+    """A published table of counted lines: nothing is put in an order, and no code is copied that need not be."""
+    assert recoding.counts is not None  # noqa: S101 - the only caller has looked; this tells the type checker
+    counts = recoding.counts if recoding.published is None else recoding.counts * recoding.published
+    coded = {attribute.name: attribute.column for attribute in encoded.quasi} | dict(encoded.sensitive)
+    columns: dict[str, Any] = {}
+    recoded = set()
+    for name in names:
+        role, labels = policy.columns[name].role, recoding.labels.get(name)
+        if role is Role.INDIVIDUAL and encoded.individual is not None:
+            columns[name] = _pseudonym_column(encoded.individual.codes, draws.pseudonyms, counts)
+            recoded.add(name)
+        elif labels is not None and not _is_unchanged(coded[name], labels, recoding.published):
+            columns[name] = _column_of_used(labels.codes, arrow_texts(labels.texts), counts)
+            recoded.add(name)
+            if policy.aggregate(name) is not None:
+                columns[name] = _as_source(columns[name], source.type_of(name))
+            elif policy.aggregate_form(name) is not None:
+                columns[name] = _as_numbers(columns[name])
+        elif name in coded or name in encoded.plain:
+            column = coded[name] if name in coded else encoded.coded(name)
+            columns[name] = _column_of_used(column.codes, column.values, counts)
+        else:
+            columns[name] = pa.nulls(0, source.type_of(name))
+    types = {name: columns[name].values.type if name in recoded else source.type_of(name) for name in columns}
+    return PublishedTable(source, np.zeros(0, dtype=np.int64), columns, types, frozenset(recoded), counts)
+
+
 def _with_class_ids(
     tables: Mapping[str, PublishedTable], recoding: Recoding, policy: Policy, randomness: Randomness
 ) -> dict[str, PublishedTable]:
@@ -182,14 +245,14 @@ def _with_class_ids(
     codes = narrow_codes(np.maximum(recoding.class_of, 0), classes)
     numbered = {}
     for file, table in tables.items():
-        column = PublishedColumn(codes.take(table.order), ids)
+        column = PublishedColumn(codes if table.counts is not None else codes.take(table.order), ids, table.counts)
         columns = {**table.columns, name: column} if file == "nss" else {name: column, **table.columns}
         types = {**table.types, name: ids.type}
         numbered[file] = replace(table, columns=columns, types=types, recoded=table.recoded | {name})
     return numbered
 
 
-def _is_unchanged(column: CodedColumn, labels: Labels, order: IntArray) -> bool:
+def _is_unchanged(column: CodedColumn, labels: Labels, published: BoolArray | None) -> bool:
     """Whether every published cell is the one that came in: then the column keeps its type.
 
     Where labels of several levels are mixed, one generalized cell is enough to make the column text.
@@ -198,27 +261,35 @@ def _is_unchanged(column: CodedColumn, labels: Labels, order: IntArray) -> bool:
         return labels.level == 0
     code = {text: place for place, text in enumerate(labels.texts)}
     same = np.array([code.get(text, -1) for text in column.texts])
-    return bool((same.take(column.codes.take(order)) == labels.codes.take(order)).all())
+    for start in range(0, len(labels.codes), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        unchanged = same.take(column.codes[block]) == labels.codes[block]
+        if not (unchanged if published is None else unchanged | ~published[block]).all():
+            return False
+    return True
 
 
-def _pseudonym_column(codes: Codes, pseudonyms: list[str]) -> PublishedColumn:
+def _pseudonym_column(codes: Codes, pseudonyms: list[str], counts: IntArray | None = None) -> PublishedColumn:
     """Pseudonyms, listed in an order of their own: that of the persons' true names must not travel either."""
     order = np.argsort(np.array(pseudonyms, dtype=np.bytes_))  # they are ASCII, and sorted faster so
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return _column_of_used(
-        narrow_codes(place, len(order)).take(codes), arrow_texts([pseudonyms[person] for person in order.tolist()])
+        narrow_codes(place, len(order)).take(codes),
+        arrow_texts([pseudonyms[person] for person in order.tolist()]),
+        counts,
     )
 
 
-def _column_of_used(codes: Codes, values: Any) -> PublishedColumn:
+def _column_of_used(codes: Codes, values: Any, counts: IntArray | None = None) -> PublishedColumn:
     """A column with only the values that occur: one that is not published must not travel in a dictionary."""
-    used = np.flatnonzero(count_codes(codes, len(values)))
+    used = np.flatnonzero(count_codes(codes, len(values), counts))
     if len(used) == len(values):
-        return PublishedColumn(codes, values)
+        return PublishedColumn(codes, values, counts)
     place = np.zeros(len(values), dtype=np.int64)
     place[used] = np.arange(len(used))
-    return PublishedColumn(replace_codes(codes, narrow_codes(place, len(used))), values.take(arrow_numbers(used)))
+    shown = values.take(arrow_numbers(used))
+    return PublishedColumn(replace_codes(codes, narrow_codes(place, len(used))), shown, counts)
 
 
 def _as_numbers(column: PublishedColumn) -> PublishedColumn:
@@ -230,7 +301,7 @@ def _as_numbers(column: PublishedColumn) -> PublishedColumn:
         numbers = column.values.cast(pa.float64())
     except pa.ArrowInvalid:
         return column
-    return PublishedColumn(column.codes, numbers) if numbers.cast(pa.string()).equals(column.values) else column
+    return replace(column, values=numbers) if numbers.cast(pa.string()).equals(column.values) else column
 
 
 def _as_source(column: PublishedColumn, kind: Any) -> PublishedColumn:
@@ -242,7 +313,7 @@ def _as_source(column: PublishedColumn, kind: Any) -> PublishedColumn:
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_temporal(kind)):
         return column
     try:
-        return PublishedColumn(column.codes, column.values.cast(kind))
+        return replace(column, values=column.values.cast(kind))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return column
 

@@ -17,10 +17,11 @@ from sfumato.masking import MaskedTable
 from sfumato.models import ExpectedAnonymity
 from sfumato.policy import Policy
 from sfumato.policy.column_masks import ColumnMasks, describe_masks
-from sfumato.publish.manifest import GUARD, WrittenTable, written_null
+from sfumato.publish.manifest import GUARD, written_null
 from sfumato.publish.promise import state_requirements
 from sfumato.publish.published_column import PublishedColumn
 from sfumato.publish.published_table import PublishedTable
+from sfumato.publish.written_table import WrittenTable
 from sfumato.table import Table
 from sfumato.uncertain.uncertain_records import (
     UNCERTAIN,
@@ -181,9 +182,7 @@ def draft_uncertain_manifest(publication: UncertainPublication, files: Mapping[s
     }
     if policy.publish.format != "parquet":
         content["csv"] = {"null": written_null(policy), "guard": GUARD}
-    content["files"] = {
-        file.path.name: {"sha256": file.sha256, "bytes": file.path.stat().st_size} for file in files.values()
-    }
+    content["files"] = {name: entry for file in files.values() for name, entry in file.entries().items()}
     return content
 
 

@@ -204,7 +204,7 @@ class OpenRelease:
         if self.manifest.form == SYNTHETIC_FORM:  # cells are values, those of quasi-identifiers as well
             entries = tuple({**entry, "role": "plain"} for entry in self.manifest.columns)
             self.manifest = replace(self.manifest, columns=entries)
-        connection = connect_to_files(self.manifest.paths)
+        connection = connect_to_files([file for name in self.manifest.tables for file in self.manifest.files_of(name)])
         weights = [entry["name"] for entry in self.manifest.columns if entry.get("role") == "weight"]
         only = None
         if only_for is not None:

@@ -158,7 +158,7 @@ def load_tables(connection: Any, manifest: ReleaseManifest, *, only: Container[s
 
     for table, name in enumerate(manifest.tables):
         with report_file_errors(name):
-            raw = _read_raw(connection, manifest.folder / name, is_wanted, null=manifest.null)
+            raw = _read_raw(connection, manifest.files_of(name), is_wanted, null=manifest.null)
             entries = _entries_in_order(raw, manifest, name)
             raw = _join_spreads(raw, entries)
             columns += _load_table(raw, entries, QueryColumn("", len(columns), table), manifest.class_id)
@@ -256,20 +256,29 @@ class _RawTable:
         return f"r{self.names.index(name)}"
 
 
-def _read_raw(connection: Any, path: Path, is_wanted: Callable[[str], bool], *, null: str) -> _RawTable:
-    """Read the columns that are wanted of a CSV or Parquet file into ``raw``, as ``r`` and their places."""
+def _read_raw(connection: Any, paths: Sequence[Path], is_wanted: Callable[[str], bool], *, null: str) -> _RawTable:
+    """Read the columns that are wanted of CSV or Parquet files into ``raw``, as ``r`` and their places.
+
+    Files that are one table have the same columns in the same order.
+    """
+    path = paths[0]
     is_csv = path.suffix != ".parquet"
-    names = _csv_header(path) if is_csv else _parquet_names(path)
+    read = _csv_header if is_csv else _parquet_names
+    names = read(path)
+    for other in paths[1:]:
+        if read(other) != names:
+            raise DataError(f"{other.name} has not the columns of {path.name}; it was changed after publication")
     wanted = {name: f"r{place}" for place, name in enumerate(names) if is_wanted(name)}
-    file, cells = quote_text(escape_pattern(path)), [f"r{place}" for place in range(len(names))]
+    files = f"[{', '.join(quote_text(escape_pattern(one)) for one in paths)}]"
+    cells = [f"r{place}" for place in range(len(names))]
 
     def statement(line_size: int) -> str:
-        source = f"read_parquet({file}, hive_partitioning = false)"
+        source = f"read_parquet({files}, hive_partitioning = false)"
         if is_csv:
             columns = ", ".join(f"{cell}: 'VARCHAR'" for cell in cells)
             packed = "gzip" if path.suffix == ".gz" else "none"
             options = f"{_CSV_OPTIONS}, compression = '{packed}', nullstr = {quote_text(null)}, columns = {{{columns}}}"
-            source = f"read_csv({file}, {options}, max_line_size = {line_size})"
+            source = f"read_csv({files}, {options}, max_line_size = {line_size})"
         what = ", ".join(wanted.values()) or "NULL AS nothing"
         return f"CREATE TABLE raw AS SELECT {what} FROM {source} AS f({', '.join(cells)})"
 

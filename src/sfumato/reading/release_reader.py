@@ -14,6 +14,7 @@ from typing import Any
 from sfumato.core.regular_file import LARGEST_MANIFEST, read_regular_file
 from sfumato.errors import DataError, InputError, UnreadableFile, quote, shorten
 from sfumato.labels.data_dictionary import Entry, is_valid_entry
+from sfumato.table.several_files import find_parts
 
 MANIFEST = "manifest.json"
 AUDIT = "audit.json"
@@ -59,8 +60,12 @@ class ReleaseManifest:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The paths of the tables."""
+        """The paths of the tables: files, or folders of several that are one table."""
         return tuple(self.folder / name for name in self.tables)
+
+    def files_of(self, table: str) -> list[Path]:
+        """Find the files of a table: itself, or the parts in the folder of its name."""
+        return find_parts(self.folder / table) or [self.folder / table]
 
     def entries_of(self, table: str) -> tuple[Entry, ...]:
         """Select the entries of the columns of a table."""
@@ -70,7 +75,7 @@ class ReleaseManifest:
         """Give the checked keys that a reader of the tables needs, in the form of the JSON file."""
         first, *others = self.tables
         tables = {"nss": first, "ss": others, "class_id": self.class_id} if self.is_split else {"table": first}
-        csv = {} if first.endswith(_NOT_CSV) else {"csv": {"null": self.null}}
+        csv = {} if self.files_of(first)[0].name.endswith(_NOT_CSV) else {"csv": {"null": self.null}}
         return {**tables, **csv, "columns": [{"role": "plain", **entry} for entry in (*self.columns, *self.bounds)]}
 
 
@@ -104,7 +109,7 @@ def read_manifest(folder: str | Path, *, densities: bool = False, drawn: bool = 
     split = form in TWO_TABLES
     tables = _table_names(manifest, ("nss", "ss") if split else ("table",))
     for name in tables:
-        _check_file(public, name)
+        _check_table(public, name, manifest.get("files"))
     class_id = manifest.get("class_id") if split else None
     if split and not isinstance(class_id, str):
         raise DataError(f"manifest.json has no proper 'class_id': {_CHANGED}")
@@ -133,6 +138,8 @@ def find_release_folder(path: Any) -> Path | None:
     if not isinstance(path, Path):
         return None
     if path.is_dir():
+        if find_parts(path):
+            return path.parent if (path.parent / MANIFEST).is_file() and path.name in {"table", "nss"} else None
         return None if _holds_parquet_files(path) else path
     beside = path.is_file() and (path.parent / MANIFEST).is_file()
     return path.parent if beside and path.name.partition(".")[0] in {"table", "nss"} else None
@@ -204,6 +211,26 @@ def _table_names(manifest: Entry, keys: Sequence[str]) -> tuple[str, ...]:
             raise DataError(f"manifest.json has no proper '{key}': {_CHANGED}")
         tables += texts
     return tuple(tables)
+
+
+def _check_table(public: Path, name: str, files: Any) -> None:
+    """Refuse a table that is no plain file of the release, nor a folder with all the files of its name and no other."""
+    stated = [file for file in files if file.startswith(f"{name}/")] if isinstance(files, dict) else []
+    if not stated or name in files:
+        _check_file(public, name)
+        return
+    path = public / name
+    inside = name not in {".", ".."} and not any(sign in name for sign in "/\\\0")
+    if not inside or os.path.islink(path) or not os.path.isdir(path):  # noqa: PTH112, PTH114 - they never raise
+        raise DataError(f"manifest.json names {quote(name)}, which is not a folder of the release")
+    found = {f"{name}/{file}" for file in os.listdir(path)}  # noqa: PTH208 - names are enough
+    lacking, added = sorted({*stated} - found), sorted(found - {*stated})
+    if lacking:
+        raise DataError(f"{shorten(lacking[0])} is missing from the release")
+    if added:
+        raise DataError(f"{shorten(added[0])} does not belong to the release; see sfumato verify")
+    if len(find_parts(path)) < len(stated) or any((public / file).is_symlink() for file in stated):
+        raise DataError(f"manifest.json does not name the files of {quote(name)} properly: {_CHANGED}")
 
 
 def _check_file(public: Path, name: str) -> None:

@@ -7,12 +7,13 @@ up in, and what attacks count.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.core.arrays import BoolArray, Codes, IntArray
+from sfumato.core.arrays import BoolArray, Codes, IntArray, count_codes
 from sfumato.core.classes import Histogram, count_values
 from sfumato.core.keys import find_first, mix_bits, number_tuples, pack_tuples
 from sfumato.core.segments import run_starts
@@ -30,12 +31,16 @@ from sfumato.reading.outside_table import (
 )
 from sfumato.reading.release_reader import ReleaseManifest, find_release_folder, promised_k, read_manifest
 from sfumato.recode import Recoding
+from sfumato.recode.recoding import collapse_lines
 from sfumato.split import tables_from_files, tables_from_recoding
 from sfumato.split.two_tables import column_names_of_role, read_published_columns
 from sfumato.table import describe_source
 
 PUBLISHED_ROLES = ("quasi", "sensitive", "plain")
 """The roles of columns that are published, pseudonyms and sampling weights apart: nobody knows those of a person."""
+
+LARGE = 100_000
+"""In a release of more rows or lines in memory, columns that are published as they are take too long to look at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +50,8 @@ class ReleaseView:
     `class_of` and `bags` are there where sensitive values are in another table: the class of each row, and how often
     each class has which value. `individual` is the column of pseudonyms, where there is one. `k` is the size of classes
     that the release promises, where it promises one. `label_class` is the class of each row by the labels of its
-    quasi-identifiers, where somebody has numbered them already, in the order of `Recoding.class_of`.
+    quasi-identifiers, where somebody has numbered them already, in the order of `Recoding.class_of`. Where lines are
+    counted, what is said of each row is said of each line, and `counts` are its rows.
     """
 
     name: str
@@ -56,10 +62,13 @@ class ReleaseView:
     bags: Mapping[str, Histogram] = field(default_factory=dict)
     individual: CodedColumn | None = None
     label_class: IntArray | None = None
+    counts: IntArray | None = None
 
     @property
     def rows(self) -> int:
         """Rows of the table."""
+        if self.counts is not None:
+            return int(self.counts.sum())
         return len(self.class_of if self.class_of is not None else next(iter(self.columns.values())).codes)
 
     def with_role(self, *roles: str) -> list[str]:
@@ -79,11 +88,12 @@ class ReleaseView:
         codes, widths = [one.codes for one in columns.values()], [one.width for one in columns.values()]
         if self.class_of is None:
             class_of, classes = self._number_rows(list(columns), codes, widths)
-            sizes = np.bincount(class_of, minlength=classes)
-            bags = {name: _count_bag(self.columns[name], class_of) for name in sensitive}
+            sizes = count_codes(class_of, classes, self.counts)
+            bags = {name: _count_bag(self.columns[name], class_of, self.counts) for name in sensitive}
             line_of, first = class_of, find_first(class_of, classes)
         else:
-            class_of, sizes = self.class_of, np.bincount(self.class_of)
+            class_of = self.class_of
+            sizes = count_codes(class_of, int(class_of.max(initial=-1)) + 1, self.counts)
             bags = {name: self.bags[name] for name in sensitive}
             keys = pack_tuples([*codes, class_of], [*widths, len(sizes)]).keys
             _, first, line_of = np.unique(keys, return_index=True, return_inverse=True)
@@ -101,6 +111,7 @@ class ReleaseView:
             sizes,
             bags,
             None if self.individual is None else self.individual.codes,
+            self.counts,
         )
 
     def _number_rows(self, on: Sequence[str], codes: list[Codes], widths: list[int]) -> tuple[IntArray, int]:
@@ -141,7 +152,7 @@ class ReleaseLines:
 
     `quasi` has a code for each different line, `class_of` its class; `line_of` has the line of each row. In one table
     a class is one line of labels; in two tables it may have many lines of values. `persons` has a number for the
-    person of each row, where rows have pseudonyms.
+    person of each row, where rows have pseudonyms. `counts` are those of the view.
     """
 
     name: str
@@ -153,11 +164,17 @@ class ReleaseLines:
     sizes: IntArray
     bags: Mapping[str, Histogram]
     persons: IntArray | None = None
+    counts: IntArray | None = None
 
     @property
     def rows(self) -> int:
         """Rows of the release."""
-        return len(self.line_of)
+        return len(self.line_of) if self.counts is None else int(self.counts.sum())
+
+    @cached_property
+    def line_rows(self) -> IntArray:
+        """Rows of each different line."""
+        return count_codes(self.line_of, len(self.class_of), self.counts)
 
     def entry(self, column: str) -> Entry:
         """Find a column in the data dictionary."""
@@ -253,7 +270,8 @@ def view_file(path: Any, columns: Sequence[str], policy: Policy | None, options:
 def view_recoding(encoded: EncodedTable, recoding: Recoding, policy: Policy) -> ReleaseView:
     """View a release before it is written: what its files will have, with rows in the order of the original.
 
-    Columns that are published as they are, which are not coded, are left out.
+    Of very many counted lines, those that are published alike are one, in an order of their own. Columns that are
+    published as they are, which are not coded, are left out.
     """
     split = recoding.group is not None
     kept = recoding.published if recoding.group is None else recoding.group >= 0
@@ -262,19 +280,29 @@ def view_recoding(encoded: EncodedTable, recoding: Recoding, policy: Policy) -> 
     manifest = ReleaseManifest(Path(), policy.publish.form, (), None, entries, "")
     requirements = policy.document.get("privacy")
     k = promised_k(requirements if isinstance(requirements, list) else [])
-    individual = None if encoded.individual is None else _select(encoded.individual, rows)
     if split:
+        individual = None if encoded.individual is None else _select(encoded.individual, rows)
         tables = tables_from_recoding(encoded, recoding)
         columns = {one.name: one for one in tables.quasi}
-        return ReleaseView("release", manifest, k, columns, tables.class_of, tables.bags, individual)
+        return ReleaseView(
+            "release", manifest, k, columns, tables.class_of, tables.bags, individual, counts=tables.counts
+        )
+    if recoding.counts is not None and encoded.lines > LARGE:
+        alike = collapse_lines(encoded, recoding)
+        columns = {**alike.labels, **alike.sensitive}
+        return ReleaseView("release", manifest, k, columns, individual=alike.individual, counts=alike.counts)
     labels = {name: CodedColumn(name, one.codes[rows], one.texts, None) for name, one in recoding.labels.items()}
     sensitive = {name: _select(one, rows) for name, one in encoded.sensitive.items()}
+    individual = None if encoded.individual is None else _select(encoded.individual, rows)
     label_class = recoding.class_of[rows]
-    return ReleaseView("release", manifest, k, labels | sensitive, individual=individual, label_class=label_class)
+    counts = None if recoding.counts is None else recoding.counts[rows]
+    return ReleaseView(
+        "release", manifest, k, labels | sensitive, individual=individual, label_class=label_class, counts=counts
+    )
 
 
 def published_rows(recoding: Recoding) -> IntArray:
-    """Find the rows of the original that are published."""
+    """Find the rows, or counted lines, of the original that are published."""
     if recoding.group is not None:
         return np.flatnonzero(recoding.group >= 0)
     some = next(iter(recoding.labels.values())).codes
@@ -285,9 +313,8 @@ def _select(column: CodedColumn, rows: BoolArray | slice) -> CodedColumn:
     return replace(column, codes=column.codes[rows])
 
 
-def _count_bag(column: CodedColumn, class_of: IntArray) -> Histogram:
-    ones: IntArray = np.ones(len(class_of), dtype=np.int64)
-    return count_values(class_of, column.codes.astype(np.int64), ones, value_totals(column))
+def _count_bag(column: CodedColumn, class_of: IntArray, counts: IntArray | None) -> Histogram:
+    return count_values(class_of, column.codes, counts, value_totals(column, counts))
 
 
 def _set_entry(entry: Entry) -> Entry:

@@ -14,6 +14,7 @@ from sfumato.recode.requirement import Requirement
 
 if TYPE_CHECKING:
     from sfumato.previous import LinkedReleases
+    from sfumato.recode.local import PartRunner
 
 
 def recode(
@@ -22,11 +23,13 @@ def recode(
     progress: Progress | None = None,
     *,
     releases: "LinkedReleases | None" = None,
+    run_parts: "PartRunner | None" = None,
 ) -> Recoding:
     """Recode a table by the algorithm of its policy.
 
     Raises `Infeasible`, with the reason and what would help, where the requirements cannot be met. `releases` has the
-    earlier releases, where a requirement is about the join with them. Algorithms work on the table generalized to the
+    earlier releases, where a requirement is about the join with them. `run_parts` recodes the parts of a large table,
+    in local recoding, where processes of this machine are not to do it. Algorithms work on the table generalized to the
     lowest levels that may be published; in the result, levels are counted from the values.
     """
     permitted = encoded.permitted
@@ -41,7 +44,7 @@ def recode(
     else:
         from sfumato.recode.local import recode_locally  # noqa: PLC0415 - same
 
-        recoding = recode_locally(permitted, policy, name, progress)
+        recoding = recode_locally(permitted, policy, name, progress, run=run_parts)
     if recoding is None:
         raise explain_infeasible(whole_table(permitted), policy)
     return shift_levels(recoding, encoded)

@@ -13,6 +13,7 @@ import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray
 from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.memory import find_memory_left
 from sfumato.encode import EncodedTable
 from sfumato.recode.frequency_sets import FrequencyCounter, FrequencySet, NodeClasses
 from sfumato.recode.lattice import Lattice, Node
@@ -21,6 +22,8 @@ from sfumato.recode.requirement import Requirement
 
 _CACHED_TUPLES = 12
 """The cache of frequency sets holds at most this many times the tuples of the table."""
+_CACHED_BYTES, _CACHE_SHARE = 32, 3
+"""Bytes that a cached tuple takes with all that is worked out of it, and the part of the memory left for the cache."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Evaluator:
         bottom = self.counter.at_bottom()
         self._cache = [bottom]
         self._cached_nodes = np.array([bottom.node])  # int[sets, attributes]
-        self._cache_room = _CACHED_TUPLES * len(bottom)
+        self._cache_room = min(_CACHED_TUPLES * len(bottom), find_memory_left() // (_CACHE_SHARE * _CACHED_BYTES))
 
     def project(self, attributes: tuple[int, ...]) -> "Evaluator":
         """Give an evaluator of the same table over a subset of the attributes."""
@@ -76,7 +79,7 @@ class Evaluator:
         if source.node == node:
             return source
         frequencies = self.counter.roll_up(source, node)
-        if len(frequencies) <= 0.7 * len(source) and len(frequencies) <= self._cache_room:
+        if len(frequencies) <= min(0.7 * len(source), self._cache_room):
             self._cache_room -= len(frequencies)
             self._cache.append(frequencies)
             self._cached_nodes = np.vstack([self._cached_nodes, node])

@@ -24,6 +24,8 @@ from sfumato.recode.lattice import Node
 
 _LARGEST_DIGIT = 1 << 16
 """Neighbouring columns make one digit as long as it has no more values than this."""
+_MANY = 1 << 20
+"""The counts of more tuples than this are not kept a second time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +72,9 @@ class FrequencySet:
         return tuple(zip(parts, codes, strict=True))
 
     @cached_property
-    def weights(self) -> FloatArray:
-        """The counts, as floats: all roll-ups from here add up the same ones."""
-        return self.counts.astype(np.float64)
+    def weights(self) -> FloatArray | IntArray:
+        """The counts, as floats unless there are very many: all roll-ups from here add up the same ones."""
+        return self.counts if len(self.counts) > _MANY else self.counts.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +130,7 @@ class FrequencyCounter:
         added = [codes * math.prod(widths[i + 1 :]) for i, codes in enumerate(lifted)]
         tables = [reduce(np.add.outer, added[part]).ravel() for part, _ in source.digits]
         packed = PackedTuples(add_lookups([codes for _, codes in source.digits], tables), span, ((None, widths),))
-        counted = count_keys(packed, source.weights)
+        counted = count_keys(packed, source.weights, consume=True)
         return FrequencySet(node, replace(packed, keys=counted.keys), counted.counts, widths)
 
     def group(self, frequencies: FrequencySet) -> NodeClasses:
@@ -169,7 +171,7 @@ class FrequencyCounter:
         """Add up the counts of equal tuples."""
         widths = self._widths(node)
         packed = pack_tuples(columns, widths)
-        counted = count_keys(packed, counts)
+        counted = count_keys(packed, counts, consume=True)
         return FrequencySet(node, replace(packed, keys=counted.keys), counted.counts, widths)
 
     def _widths(self, node: Node) -> tuple[int, ...]:

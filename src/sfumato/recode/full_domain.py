@@ -57,4 +57,4 @@ def apply_node(encoded: EncodedTable, evaluator: Evaluator, node: Node, algorith
         rows = [each.codes for each in labels.values()]
         published = ~match_tuples(rows, failing, [len(each.texts) for each in labels.values()])
     levels = dict(zip(encoded.names, node, strict=True))
-    return Recoding(algorithm, labels, published, grouped.classes.select(passing), levels)
+    return Recoding(algorithm, labels, published, grouped.classes.select(passing), levels, counts=encoded.counts)

@@ -12,8 +12,8 @@ import numpy as np
 
 from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_codes, narrow_codes, replace_codes
 from sfumato.core.classes import EquivalenceClasses
-from sfumato.core.keys import number_tuples, pack_tuples
-from sfumato.encode import EncodedTable, QuasiIdentifier
+from sfumato.core.keys import collapse_tuples, number_tuples, pack_tuples
+from sfumato.encode import CodedColumn, DividedLines, EncodedTable, QuasiIdentifier
 
 Progress = Callable[[int, int], None]
 """What an algorithm calls while it runs: with the steps that are done, and all steps there are."""
@@ -21,7 +21,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """One quasi-identifier as it is published: a label code per row, and the label of each code.
+    """One quasi-identifier as it is published: a label code per row or line, and the label of each code.
 
     Rows whose labels read the same have the same code: they are in one class, whatever led to the label. `loss` is the
     NCP of each label and `climbed` the number of levels between it and the values; `level` is the level of all labels,
@@ -38,6 +38,10 @@ class Labels:
 @dataclass(frozen=True, eq=False)
 class Recoding:
     """A decision on every row: whether it is published, and under which labels.
+
+    What is said of each row here is said of each line, where the table has counted lines, and `counts` are the rows of
+    each then. Where rows of one line go different ways, `divided` says how, and there is an entry for each of its
+    entries: the recoding is one of ``encoded.divide(divided)``.
 
     `algorithm` found it, or found what was `improved` afterwards. `published` has a flag per row, and is ``None`` where
     no row is suppressed. `classes` are the published classes, as the algorithm counted them. `levels` gives the level
@@ -56,6 +60,8 @@ class Recoding:
     group: IntArray | None = None
     cut: bool = False
     unmatched: int = 0
+    counts: IntArray | None = None
+    divided: DividedLines | None = None
 
     @property
     def local(self) -> bool:
@@ -65,32 +71,67 @@ class Recoding:
     @cached_property
     def suppressed(self) -> int:
         """Number of rows that are not published."""
-        return len(self.suppressed_rows)
+        lines = self.suppressed_lines
+        return len(lines) if self.counts is None else int(self.counts.take(lines).sum())
 
     @cached_property
-    def suppressed_rows(self) -> IntArray:
-        """The rows that are not published."""
+    def suppressed_lines(self) -> IntArray:
+        """The rows, or counted lines, that are not published."""
         return np.zeros(0, dtype=np.int64) if self.published is None else np.flatnonzero(~self.published)
 
     def count_published(self, codes: Codes, totals: IntArray) -> IntArray:
         """Count the published rows of each code: `codes` has one for every row, `totals` the rows of each code."""
         # Few rows are suppressed, and picking out the others would cost more than counting all.
-        return totals - np.bincount(codes.take(self.suppressed_rows), minlength=len(totals))
+        return totals - self.count_suppressed(codes, len(totals))
+
+    def count_suppressed(self, codes: Codes, width: int) -> IntArray:
+        """Count the rows of each code that are not published: `codes` has one for every row, below `width`."""
+        lines = self.suppressed_lines
+        return count_codes(codes.take(lines), width, None if self.counts is None else self.counts.take(lines))
 
     @cached_property
     def label_rows(self) -> dict[str, IntArray]:
         """The published rows of each label, for every quasi-identifier."""
-        totals = {name: count_codes(labels.codes, len(labels.texts)) for name, labels in self.labels.items()}
+        totals = {
+            name: count_codes(labels.codes, len(labels.texts), self.counts) for name, labels in self.labels.items()
+        }
         return {name: self.count_published(labels.codes, totals[name]) for name, labels in self.labels.items()}
 
     @cached_property
     def class_of(self) -> IntArray:
-        """The class of each row, by its group or its labels; -1 where it is suppressed."""
+        """The class of each row or line, by its group or its labels; -1 where it is suppressed."""
         if self.group is not None:
             return self.group
         labels = list(self.labels.values())
         packed = pack_tuples([column.codes for column in labels], [len(column.texts) for column in labels])
         return number_tuples(packed, self.published)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedLines:
+    """Counted lines that are published alike as one: labels, sensitive values, person, and the rows of each."""
+
+    labels: Mapping[str, CodedColumn]
+    sensitive: Mapping[str, CodedColumn]
+    individual: CodedColumn | None
+    counts: IntArray
+
+
+def collapse_lines(encoded: EncodedTable, recoding: Recoding) -> PublishedLines:
+    """Make one line of those that are published alike: far fewer than there were, where much is generalized."""
+    assert recoding.counts is not None  # noqa: S101 - whoever calls has looked; this tells the type checker
+    counts = recoding.counts if recoding.published is None else recoding.counts * recoding.published
+    labels = [CodedColumn(name, one.codes, one.texts, None) for name, one in recoding.labels.items()]
+    others = [*encoded.sensitive.values(), *([] if encoded.individual is None else [encoded.individual])]
+    columns = [*labels, *others]
+    codes, rows = collapse_tuples([one.codes for one in columns], [one.width for one in columns], counts)
+    taken = {one.name: replace(one, codes=code) for one, code in zip(columns, codes, strict=True)}
+    return PublishedLines(
+        {one.name: taken[one.name] for one in labels},
+        {name: taken[name] for name in encoded.sensitive},
+        None if encoded.individual is None else taken[encoded.individual.name],
+        rows,
+    )
 
 
 def number_texts(texts: Sequence[str | None]) -> tuple[IntArray, IntArray]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from sfumato._version import __version__
 from sfumato.core.arrays import IntArray
+from sfumato.core.keys import find_first
 from sfumato.encode import EncodedTable
 from sfumato.errors import DataError, InputError, listing, quote
 from sfumato.hierarchy import File
@@ -64,10 +65,8 @@ class SavedRecoding:
 
         With c classes: `example` int[c] is some row of each, used int[l] the labels of a column that are published.
         """
-        class_of = recoding.class_of
-        rows = np.flatnonzero(class_of >= 0)
-        example = np.empty(len(recoding.classes), dtype=np.int64)
-        example[class_of[rows]] = rows
+        # the last place is that of -1, which is no class
+        example = find_first(recoding.class_of, len(recoding.classes) + 1)[:-1]
         columns, places = [], []
         for attribute in encoded.quasi:
             labels = recoding.labels[attribute.name]

@@ -30,8 +30,8 @@ _RENAME_EXCHANGE = 2
 _AT_FDCWD = -100
 _NO_EXCHANGE = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 
-_TABLE = re.compile(r"(table|nss|ss|ss-[^/]*|synthetic|uncertain)\.(csv|csv\.gz|parquet)")
-"""How tables are called; the manifest says which of them there are."""
+_TABLE = re.compile(r"(table|nss|ss|ss-[^/]*|synthetic|uncertain)(/part-[0-9]{5,})?\.(csv|csv\.gz|parquet)")
+"""How the files of tables are called; the manifest says which of them there are."""
 
 _WRITTEN_FILES = {
     "public": frozenset({MANIFEST, f"{MANIFEST}.sig", "summary.html"}),
@@ -85,6 +85,23 @@ def staged(target: Path, *, force: bool = False) -> Iterator[Stage]:
                 yield stage
                 _appear(stage, force=force)
                 _finish(stage)
+    except OSError as error:
+        raise MemoryError if is_lack_of_memory(error) else _cannot_write(error, target) from None
+
+
+@contextmanager
+def scratch_folder(target: Path) -> Iterator[Path]:
+    """A hidden folder beside the target for what is needed on the way, which is gone when the block ends.
+
+    It is locked as a stage is, so that the next run clears away what a killed one left; nobody else may look into it.
+    """
+    try:
+        target = target.resolve()
+        with _parents(target.parent):
+            clear_leftovers(target)
+            with _stage(target) as stage:
+                stage.path.chmod(0o700)
+                yield stage.path
     except OSError as error:
         raise MemoryError if is_lack_of_memory(error) else _cannot_write(error, target) from None
 
@@ -155,11 +172,15 @@ def _strange_files(target: Path) -> list[str]:
             strange.append(part.name)
             continue
         names = _WRITTEN_FILES[part.name] | (_stated_tables(part) if part.name == "public" else set())
-        strange += [
-            f"{part.name}/{path.name}"
-            for path in sorted(part.iterdir())
-            if path.name not in names or not stat.S_ISREG(path.lstat().st_mode)
-        ]
+        folders = {name.partition("/")[0] for name in names if "/" in name}
+        for path in sorted(part.iterdir()):
+            inside = [path]
+            if path.name in folders and stat.S_ISDIR(path.lstat().st_mode):
+                inside = sorted(path.iterdir())
+            for file in inside:
+                name = str(file.relative_to(part))
+                if name not in names or not stat.S_ISREG(file.lstat().st_mode):
+                    strange.append(f"{part.name}/{name}")
     return strange
 
 

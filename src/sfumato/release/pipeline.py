@@ -6,11 +6,15 @@ look at it in memory. `Release.save` goes on to the folder (`write_release`), an
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from sfumato.core.memory import memory_goal, read_size
 from sfumato.core.randomness import Randomness
-from sfumato.encode import EncodedTable, encode
+from sfumato.encode import EncodedTable, encode, encode_column
+from sfumato.engines.choice import EngineOptions, choose_engine, open_engine
+from sfumato.engines.counted_table import CodedValues, CountedTable, PublishedRows
 from sfumato.errors import PolicyError
 from sfumato.masking import MaskedTable, mask_table
 from sfumato.policy import Policy, load
@@ -38,7 +42,13 @@ Progress = Callable[[int, int], None]
 
 
 def anonymize(
-    data: Any, policy: "str | Path | Mapping[str, Any] | Policy", *, progress: Progress | None = None
+    data: Any,
+    policy: "str | Path | Mapping[str, Any] | Policy",
+    *,
+    progress: Progress | None = None,
+    engine: str = "memory",
+    memory: str | int | None = None,
+    master: str | None = None,
 ) -> Release:
     """Make a release of a table under a policy.
 
@@ -46,8 +56,16 @@ def anonymize(
     for the policy's own source. Raises `Infeasible` where no release can meet the policy, an `InputError` where
     something is wrong with the table, the policy or a hierarchy; returns nothing that the verifier has not passed.
     Where the policy's form is one of drawn rows, it is a `DrawnRelease`; of densities, an `UncertainRelease`.
+
+    `engine` is who has the rows: ``memory``, ``stream`` (the disk, for a path), ``spark``, or ``auto``, which streams
+    what does not fit into the `memory` allowed, in bytes or as in ``"4GB"``, half of what is free by itself. The rows
+    of a release that was streamed are in no frame: `Release.save` writes them, and lets the verifier look at the files.
+    With ``spark``, `data` may be a Spark DataFrame, `Release.table` is one, and `master` is the URL of a cluster.
     """
     rules = load(policy)
+    options = EngineOptions(engine, read_size(memory) if isinstance(memory, str) else memory, master=master)
+    if choose_engine(options, _data_place(data, rules), rules) != "memory":
+        return prepare(data, rules, progress=progress, engine=options)
     if rules.publish.drawn:
         release = _draw(data, rules, progress)
         release.verify()
@@ -56,16 +74,24 @@ def anonymize(
     return Release(publication, verify_publication(publication))
 
 
-def prepare(
+def prepare(  # noqa: PLR0913 - what is published, and how far somebody came with it already
     data: Any,
     policy: "str | Path | Mapping[str, Any] | Policy",
     *,
     progress: Progress | None = None,
     encoded: EncodedTable | None = None,
     masked: MaskedTable | None = None,
+    engine: EngineOptions | None = None,
+    note: Callable[[int], object] | None = None,
 ) -> Release:
-    """Make a release that has yet to be verified: `Release.save` does it on the files, `Release.table` in memory."""
+    """Make a release that has yet to be verified: `Release.save` does it on the files, `Release.table` in memory.
+
+    `engine` says who may have the rows; without it they are in memory. `note` is called with
+    the number of rows so far while an engine reads them.
+    """
     rules = load(policy)
+    if engine is not None and (name := choose_engine(engine, _data_place(data, rules), rules)) != "memory":
+        return Release(publish_counted(data, rules, engine, name, progress=progress, note=note or _say_nothing))
     if rules.publish.drawn:
         return cast("Release", _draw(data, rules, progress))
     return Release(publish(data, policy, progress=progress, encoded=encoded, masked=masked))
@@ -97,7 +123,7 @@ def publish(
             digest = pool.submit(file_digest, table.path) if table.path else None
             # from here on, whatever looks at values looks at masked ones
             masked = mask_table(table, rules) if masked is None else masked
-            rules = settle_functions(rules, masked.table)
+            rules = settle_functions(rules, partial(encode_column, masked.table))
             repeated = pool.submit(find_repeated_identifiers, table, rules)
             encoded = encode(masked.table, rules) if encoded is None else encoded
             check_person_names(rules, encoded.individual)
@@ -106,6 +132,8 @@ def publish(
             draws = pool.submit(RandomDraws.for_tables, encoded, Randomness(rules.search.seed), number, key)
             linked = _link(encoded, rules) if rules.linkage else None
             recoding = _recode(encoded, rules, linked, progress)
+            encoded = encoded.divide(recoding.divided)
+            linked = linked and linked.divide(recoding.divided)
     with timed(seconds, "recode"):
         tables = publish_tables(masked.table, encoded, recoding, rules, draws.result())
         tables = {name: add_numeric_columns(one, rules) for name, one in tables.items()}
@@ -123,6 +151,54 @@ def publish(
     )
 
 
+def publish_counted(
+    data: Any,
+    policy: Policy,
+    options: EngineOptions,
+    name: str,
+    *,
+    progress: Progress | None = None,
+    note: Callable[[int], object],
+) -> Publication:
+    """Recode the table that the engine of this name has, and work out what is published of its counted lines.
+
+    The rows stay where the engine has them; it labels and writes them when the release is saved.
+    """
+    place = _data_place(data, policy)
+    path = place if isinstance(place, Path) else None
+    rules = settle_columns(policy, data if place is None else place)
+    key = read_key(rules, path)  # first of all, so that a bad one costs nobody a search
+    seconds: dict[str, float] = {}
+    with timed(seconds, "read"):
+        engine = open_engine(options, name, data if place is None else place, rules, note)
+        values = CodedValues.of(engine)
+        rules = settle_functions(rules, values.columns.__getitem__)
+        counted = CountedTable.count(engine, values, rules)
+        check_person_names(rules, counted.encoded.individual)
+        source = Table(engine.schema.empty_table(), place=place, schema=engine.schema, warnings=engine.warnings)
+    with timed(seconds, "search"), memory_goal(options.allowed):
+        linked = _link(counted.encoded, rules) if rules.linkage else None
+        recoding = _recode(counted.encoded, rules, linked, progress)
+        encoded = counted.encoded.divide(recoding.divided)
+        linked = linked and linked.divide(recoding.divided)
+    with timed(seconds, "recode"):
+        draws = RandomDraws.for_tables(encoded, Randomness(rules.search.seed), 0, key)
+        tables = publish_tables(source, encoded, recoding, rules, draws)
+        tables = {table: add_numeric_columns(one, rules) for table, one in tables.items()}
+    return Publication(
+        rules,
+        source,
+        encoded,
+        recoding,
+        tables,
+        engine.digest,
+        seconds,
+        engine.repeated_identifiers,
+        linked,
+        rows_elsewhere=PublishedRows(counted, encoded, recoding, tables, rules, options.allowed),
+    )
+
+
 def _draw(data: Any, policy: Policy, progress: Progress | None) -> AssessedRelease:
     """Read a table, and draw what is published of it: rows, or the centres of densities."""
     place, seconds = _data_place(data, policy), dict[str, float]()
@@ -130,9 +206,13 @@ def _draw(data: Any, policy: Policy, progress: Progress | None) -> AssessedRelea
     with timed(seconds, "read"):
         table = _read(data, place, rules)
         masked = mask_table(table, rules)
-        rules = settle_functions(rules, masked.table)
+        rules = settle_functions(rules, partial(encode_column, masked.table))
     make = draw_release if rules.publish.form == "synthetic" else blur_records
     return make(masked, rules, seconds, progress)
+
+
+def _say_nothing(_: int) -> None:
+    """Nobody wants to know how many rows are read."""
 
 
 def _data_place(data: Any, policy: Policy) -> TablePlace | None:

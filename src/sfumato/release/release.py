@@ -1,6 +1,7 @@
 """Release: a publication that the verifier has passed, or will before anybody sees it."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,7 @@ class Release(Shown):
         self.mishaps: list[str] = []
         self.folder: Path | None = None
         self._stages: list[Stage] = []
+        self._frames: Path | None = None
         self._verdict = verdict
         self._attacks: Attacks | None = None
 
@@ -126,8 +128,26 @@ class Release(Shown):
         if file not in self.tables:
             has = "nss and ss" if self.policy.publish.split else "table"
             raise InputError(f"a release of the form {self.policy.publish.form} has no {file}; it has {has}")
+        if self.publication.rows_elsewhere is not None:
+            return self._read_elsewhere(file)
         self._verify()
         return self.tables[file].native()
+
+    def _read_elsewhere(self, file: str) -> Any:
+        """Give a frame of the files that the engine writes: they are verified, and are what the frame is read from."""
+        rows = self.publication.rows_elsewhere
+        folder = None if rows is None else rows.frame_folder()
+        if rows is None or folder is None:
+            raise InputError("the rows of this release are in no frame; save it, and read its files")
+        if self._frames is None:
+            policy = replace(self.policy, publish=replace(self.policy.publish, format="parquet", to=None))
+            publication = replace(self.publication, policy=policy, rows_elsewhere=rows.under(policy))
+            self._verdict, self._attacks = write_release(
+                Assessment(publication), folder, dict(self.seconds), before=lambda _: None
+            )
+            self._frames = folder
+        found = [*self._frames.glob(f"public/{file}.parquet"), self._frames / "public" / file]
+        return rows.read_frame(found[0])
 
     def _verify(self) -> Verdict:
         """Let the verifier look at the tables, unless it has spoken; raise where it does not pass them."""

@@ -78,7 +78,9 @@ def _several_rows(publication: Publication, persons: PersonRisk) -> Iterator[str
     """What is not limited where a person has several rows."""
     column = publication.encoded.individual
     if column is not None and None in column.texts:
-        rows = int((column.codes == column.texts.index(None)).sum())
+        nameless = column.codes == column.texts.index(None)
+        counts = publication.encoded.counts
+        rows = int(nameless.sum() if counts is None else counts[nameless].sum())
         yield f"{rows:,} rows have no value in '{column.name}': they count as one person's, who gets one pseudonym"
     linked = _linked_persons(publication, persons)
     if persons.rpi > 1 and not any(model.identity for model in publication.policy.privacy):
@@ -180,9 +182,10 @@ def _rare_weights(publication: Publication) -> Iterator[str]:
     if column is None:
         return
     fewest = required_k(publication.policy.privacy) or DEFAULT_K
-    weights = read_weights(publication.encoded.plain[column.name], column.name)
-    rows = slice(None) if publication.recoding.published is None else publication.recoding.published
-    rare = count_rare_weights(weights[rows], fewest)
+    encoded, recoding = publication.encoded, publication.recoding
+    weights = read_weights(encoded.plain[column.name], column.name, encoded.counts)
+    rows = slice(None) if recoding.published is None else recoding.published
+    rare = count_rare_weights(weights[rows], fewest, None if recoding.counts is None else recoding.counts[rows])
     if not rare:
         return
     steps = (step * 10.0**power for power in range(-3, 10) for step in (1, 2, 5))
@@ -201,9 +204,10 @@ def _are_rare(publication: Publication, step: float, fewest: int) -> bool:
     """Whether some published row would have a rare weight if they were rounded to this step."""
     weights = publication.encoded.weights
     assert weights is not None  # noqa: S101 - whoever calls has such a column; this tells the type checker
-    rows = slice(None) if publication.recoding.published is None else publication.recoding.published
+    recoding = publication.recoding
+    rows = slice(None) if recoding.published is None else recoding.published
     rounded = np.maximum(np.round(weights[rows] / step), weights[rows] > 0)
-    return count_rare_weights(rounded, fewest) > 0
+    return count_rare_weights(rounded, fewest, None if recoding.counts is None else recoding.counts[rows]) > 0
 
 
 _COUNT_VALUES = frozenset(

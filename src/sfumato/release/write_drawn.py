@@ -11,13 +11,14 @@ from typing import Any
 from sfumato._version import __version__
 from sfumato.publish.database_tables import pending_tables
 from sfumato.publish.drawn_publication import DrawnPublication, draft_drawn_manifest
-from sfumato.publish.manifest import WrittenTable
 from sfumato.publish.signing_key import SIGNATURE_FILE, SigningKey, check_signing_key_apart
+from sfumato.publish.table_writer import write_table
+from sfumato.publish.written_table import WrittenTable
 from sfumato.reading.release_reader import AUDIT, MANIFEST
 from sfumato.release.folder import Stage, flush_to_disk, staged
 from sfumato.release.timing import timed
 from sfumato.release.verification import require_passed
-from sfumato.release.write_release import write_json, write_summary, write_table
+from sfumato.release.write_release import write_json, write_summary
 from sfumato.report.drawn_assessment import DrawnAssessment
 from sfumato.table.files import file_digest
 from sfumato.verifier import TrustedKey, Verdict, verify, verify_accounts
@@ -69,14 +70,14 @@ def write_drawn_release(  # noqa: PLR0913 - what, how and where
         private.mkdir(mode=0o700)
         with timed(seconds, "write"):
             files = {name: write_table(table, public / name, policy) for name, table in publication.tables.items()}
-            flushing = [pool.submit(flush_to_disk, file.path) for file in files.values()]
+            flushing = [pool.submit(flush_to_disk, file.path) for table in files.values() for file in table.files]
             evidence = _write_evidence(accounts.evidence(publication), private)
             account = accounts.manifest(publication, files)
             record = accounts.audit(publication) | {"evidence": evidence}
             write_json(public / MANIFEST, account)
             write_json(private / AUDIT, record)
         with timed(seconds, "verify"):
-            verdict = require_passed(verify(hidden.path))
+            verdict = require_passed(verify(hidden.path, spill=hidden.path))
         with timed(seconds, "write"):
             measuring.result()
             account["privacy"] = [finding.as_json() for finding in verdict.privacy]

@@ -9,13 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.policy import Policy
+from sfumato.core.memory import give_back_memory
 from sfumato.publish import manifest
 from sfumato.publish.database_tables import pending_tables
 from sfumato.publish.pseudonyms import check_key_apart
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import PublishedTable
 from sfumato.publish.signing_key import SIGNATURE_FILE, SigningKey, check_signing_key_apart
+from sfumato.publish.table_writer import write_table
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.recode.saved_recoding import RECODING_FILE, SavedRecoding
 from sfumato.release.audit import audit_findings, draft_audit
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from sfumato.attack.result import AttackResult
     from sfumato.masking import MaskingFigures
     from sfumato.report.report_figures import ReportFigures
+
+
+_VERIFYING, _LEAST_VERIFYING = 3, 400_000_000
+"""The verifier takes this part of the memory that is allowed, and has so much in any case."""
 
 
 def write_release(
@@ -67,18 +72,22 @@ def write_release(
         with timed(seconds, "write"):
             files = {
                 name: write_table(table, public / name, publication.policy)
+                if publication.rows_elsewhere is None
+                else publication.rows_elsewhere.write(name, public / name)
                 for name, table in publication.tables.items()
             }
             # the disk takes the tables while they are verified
-            flushing = [pool.submit(flush_to_disk, file.path) for file in files.values()]
+            flushing = [pool.submit(flush_to_disk, file.path) for table in files.values() for file in table.files]
             account = manifest.draft_manifest(publication, files)
             record = draft_audit(publication, assessment.utility)
             if not publication.split:  # the labels of two tables are the values themselves
                 record["recoding"] = _write_recoding(publication, private / RECODING_FILE)
             write_json(public / MANIFEST, account)
             write_json(private / "audit.json", record)
+        if publication.rows_elsewhere is not None:
+            give_back_memory()  # what labelling and writing have freed, so that the verifier has it
         with timed(seconds, "verify"):
-            verdict = require_passed(verify(stage))
+            verdict = require_passed(verify(stage, memory=_verifying_memory(publication), spill=stage))
         with timed(seconds, "write"):
             attacks = replace(measuring.result()[0], intersect=_intersect(publication, stage))
             warnings = release_warnings(publication, assessment.persons, assessment.masking)
@@ -106,18 +115,10 @@ def write_release(
     return verdict, attacks
 
 
-def write_table(table: PublishedTable, path: Path, policy: Policy) -> manifest.WrittenTable:
-    """Write a table in the policy's format, under the path with its ending."""
-    if policy.publish.format == "parquet":
-        from sfumato.publish.parquet_writer import write_parquet  # noqa: PLC0415 - only for Parquet
-
-        write_parquet(table, path := path.with_name(f"{path.name}.parquet"))
-        return manifest.WrittenTable(path, file_digest(path))
-    from sfumato.publish.csv_writer import write_csv  # noqa: PLC0415 - only for CSV
-
-    path = path.with_name(f"{path.name}.{policy.publish.format}")
-    digest = write_csv(table, path, null=manifest.written_null(policy))
-    return manifest.WrittenTable(path, digest)
+def _verifying_memory(publication: Publication) -> int | None:
+    """How much the verifier may take, beside what is held; nothing is said where rows are in memory anyway."""
+    elsewhere = publication.rows_elsewhere
+    return None if elsewhere is None else max(elsewhere.memory // _VERIFYING, _LEAST_VERIFYING)
 
 
 def _write_recoding(publication: Publication, path: Path) -> dict[str, str]:
@@ -178,8 +179,7 @@ def write_summary(tables: Mapping[str, PublishedTable], path: Path, account: Map
     """Write the page for readers; it gets the manifest and the published columns, and nothing else."""
     from sfumato.report.public_summary import public_summary  # noqa: PLC0415 - not before a release is written
 
-    columns = [table.columns for table in tables.values()]
-    page = public_summary(account, dict(zip(account["files"], columns, strict=True)))
+    page = public_summary(account, {name: table.columns for name, table in tables.items()})
     path.write_text(page, encoding="utf-8")
     return {"file": path.name, "sha256": file_digest(path)}
 

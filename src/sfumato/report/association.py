@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.core.arrays import Codes, FloatArray, IntArray
+from sfumato.core.arrays import Codes, FloatArray, IntArray, count_codes, draw_rows
 from sfumato.publish.publication import Publication
 from sfumato.report.before_after import ColumnComparison
 
@@ -41,8 +41,9 @@ class Association:
 def measure_association(publication: Publication, columns: Sequence[ColumnComparison]) -> Association:
     """Measure the association of each pair of the first columns."""
     chosen, rng = list(columns[:MOST_PAIRED]), np.random.default_rng(1)
+    counts = publication.recoding.counts
     published = np.flatnonzero(publication.recoding.class_of >= 0)
-    every, kept = _sample(np.arange(publication.encoded.rows), rng), _sample(published, rng)
+    every, kept = (draw_rows(lines, ROWS, rng, counts) for lines in (np.arange(publication.encoded.lines), published))
     before = _measure_pairs(
         _select_rows(chosen, every),
         lambda a, b: _count_pairs(a.before, b.before, len(a.bins), len(b.bins)),
@@ -88,11 +89,6 @@ def _measure_pairs(columns: Sequence[ColumnComparison], joint: _Joint) -> Grid:
     return [[None if a == b else values[max(a, b), min(a, b)] for b in places] for a in places]
 
 
-def _sample(rows: IntArray, rng: np.random.Generator) -> IntArray:
-    """The rows, or as many of them as are looked at."""
-    return rows if len(rows) <= ROWS else np.sort(rng.choice(rows, ROWS, replace=False))
-
-
 def _select_rows(columns: Sequence[ColumnComparison], rows: IntArray) -> list[ColumnComparison]:
     return [replace(column, before=column.before.take(rows), after=column.after.take(rows)) for column in columns]
 
@@ -114,9 +110,10 @@ def _expected_counts(
         """float[classes, bins]: the share of each bin in each class, by all published rows; values are exact."""
         if name not in shares_of:
             column, classes = whole[name], class_of.take(published)
-            sizes = np.bincount(classes)
-            counts = _count_pairs(classes, column.before.take(published), len(sizes), len(column.bins))
-            shares_of[name] = counts / np.maximum(sizes, 1)[:, None]
+            counts = None if publication.recoding.counts is None else publication.recoding.counts.take(published)
+            sizes = count_codes(classes, int(classes.max(initial=-1)) + 1, counts)
+            pairs = _count_pairs(classes, column.before.take(published), len(sizes), len(column.bins), counts)
+            shares_of[name] = pairs / np.maximum(sizes, 1)[:, None]
         return shares_of[name]
 
     def between(a: ColumnComparison, name: str) -> FloatArray:
@@ -148,7 +145,7 @@ def _product(a: FloatArray, b: FloatArray) -> FloatArray:
     return product
 
 
-def _count_pairs(a: Codes, b: Codes, tall: int, wide: int) -> FloatArray:
-    """How often each code of one is beside each code of the other: float[tall, wide]."""
-    counts = np.bincount(a.astype(np.int64) * wide + b, minlength=tall * wide)
+def _count_pairs(a: Codes, b: Codes, tall: int, wide: int, rows: IntArray | None = None) -> FloatArray:
+    """How often each code of one is beside each code of the other: float[tall, wide]; an entry may be several rows."""
+    counts = np.bincount(a.astype(np.int64) * wide + b, rows, tall * wide)
     return counts.reshape(tall, wide).astype(np.float64)

@@ -26,7 +26,7 @@ MOST_COLUMNS = 30
 
 @dataclass(frozen=True, eq=False)
 class ColumnComparison:
-    """A published column: the bin of each row as it came, the code under which it is published, and codes in bins.
+    """A published column: the bin of each row or line as it came, the code it is published under, and codes in bins.
 
     `spread` has a line per code, and in it the share of the code in each bin. `rows_before` are the rows in each bin as
     they came, `rows_after` the published rows in each bin, by what is published of them.
@@ -55,12 +55,12 @@ def compare_columns(publication: Publication, most: int = MOST_COLUMNS) -> list[
             attribute = encoded.quasi[encoded.names.index(name)]
             compared.append(_compare_quasi_identifier(publication, attribute))
         elif name in encoded.plain:
-            binned = bin_column(encoded.plain[name], kept)
+            binned = bin_column(encoded.plain[name], kept, encoded.counts)
             if binned is not None:
                 compared.append(_compare_exact(name, binned.codes, binned.bins, recoding))
         else:
             column = encoded.sensitive[name]
-            counts = count_codes(column.codes, column.width)
+            counts = count_codes(column.codes, column.width, encoded.counts)
             bins = bin_values(column.texts, counts, named=_published_values(column, counts, recoding))
             compared.append(_compare_exact(name, column.codes, bins, recoding))
     return compared
@@ -74,7 +74,7 @@ def _published_values(column: CodedColumn, totals: IntArray, recoding: Recoding)
 def _compare_exact(name: str, codes: Codes, bins: Bins, recoding: Recoding) -> ColumnComparison:
     """A column that is published as it is: each value is in its own bin, before and after."""
     rows = replace_codes(codes, narrow_codes(bins.place, len(bins)))
-    before = count_codes(rows, len(bins))
+    before = count_codes(rows, len(bins), recoding.counts)
     after = recoding.count_published(rows, before).astype(np.float64)
     return ColumnComparison(name, bins, rows, rows, np.eye(len(bins)), before, after)
 
@@ -172,15 +172,16 @@ def _suppressed_classes(publication: Publication) -> EquivalenceClasses:
     rows = np.flatnonzero(~recoding.published)
     labels = list(recoding.labels.values())
     packed = pack_tuples([column.codes.take(rows) for column in labels], [len(column.texts) for column in labels])
-    class_of, _ = number_tuples(packed)
+    class_of, classes = number_tuples(packed)
+
+    counts = None if recoding.counts is None else recoding.counts.take(rows)
 
     def count(column: CodedColumn) -> Histogram:
-        ones: IntArray = np.ones(len(rows), dtype=np.int64)
-        return count_values(class_of, column.codes.take(rows).astype(np.int64), ones, encoded.domains[column.name])
+        return count_values(class_of, column.codes.take(rows), counts, encoded.domains[column.name])
 
     sensitive = {name: count(column) for name, column in encoded.sensitive.items() if name in encoded.domains}
     persons = None if encoded.individual is None else count(encoded.individual)
-    return EquivalenceClasses(np.bincount(class_of), sensitive, persons)
+    return EquivalenceClasses(count_codes(class_of, classes, counts), sensitive, persons)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,10 +203,10 @@ def find_suppression_bias(
     """Find the columns in which suppressed rows differ most from published ones, the most differing first."""
     if not publication.suppressed:
         return []
-    biases, suppressed_rows = [], publication.recoding.suppressed_rows
+    biases = []
     for column in columns:
         if column.name not in publication.encoded.plain:
-            gone = np.bincount(column.before.take(suppressed_rows), minlength=len(column.bins))
+            gone = publication.recoding.count_suppressed(column.before, len(column.bins))
             kept = column.rows_before - gone
             published, suppressed = kept / kept.sum(), gone / gone.sum()
             distance = float(np.abs(published - suppressed).sum() / 2)
@@ -235,5 +236,5 @@ def raw_classes(encoded: EncodedTable) -> EquivalenceClasses:
         return EquivalenceClasses(sizes)
     name = encoded.individual.name
     class_of = np.cumsum(new) - 1
-    people = count_values(class_of, tuples.others[name].astype(np.int64), tuples.counts, encoded.domains[name])
+    people = count_values(class_of, tuples.others[name], tuples.counts, encoded.domains[name])
     return EquivalenceClasses(sizes, individuals=people)

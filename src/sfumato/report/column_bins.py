@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_codes
 from sfumato.core.arrow import numpy_numbers
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.page.wording import label, plural
@@ -50,10 +50,12 @@ class BinnedColumn:
     bins: Bins
 
 
-def bin_column(column: Any, published: IntArray | slice | None = None) -> BinnedColumn | None:
+def bin_column(
+    column: Any, published: IntArray | slice | None = None, rows: IntArray | None = None
+) -> BinnedColumn | None:
     """Bin an Arrow array; nothing where it holds what cannot be told in a word, such as lists.
 
-    Where `published` rows are given, a value that no such row has is not named.
+    Where `published` rows are given, a value that no such row has is not named. An entry may stand for several `rows`.
 
     >>> binned = bin_column(pa.array([3, 1, None, 1]))
     >>> binned.bins.names, binned.bins.place.take(binned.codes).tolist()
@@ -64,7 +66,7 @@ def bin_column(column: Any, published: IntArray | slice | None = None) -> Binned
     try:
         encoded = array.dictionary_encode(null_encoding="encode")
         codes, values = numpy_numbers(encoded.indices), encoded.dictionary
-        counts = np.bincount(codes, minlength=len(values))
+        counts = count_codes(codes, len(values), rows)
         named = None if published is None else np.bincount(codes[published], minlength=len(values)) > 0
         return BinnedColumn(codes, counts, bin_arrow_values(values, counts, named))
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):

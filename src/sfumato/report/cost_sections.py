@@ -27,6 +27,11 @@ SPREAD = (
 )
 EXACT = "Shares of the rows that came in. No value is generalized."
 MASKED = " Of masked columns, before is after masking."
+NOT_HELD = (
+    "Columns that are published as they are were not held in memory, and are not shown: their values are the same "
+    "before and after, but for rows that were not published."
+)
+"""What is said of plain columns of a table whose rows went by in batches."""
 
 
 def columns_section(publication: Publication, columns: Sequence[ColumnComparison]) -> Markup:
@@ -45,6 +50,8 @@ def columns_section(publication: Publication, columns: Sequence[ColumnComparison
     left = [column for column in (*encoded.names, *encoded.sensitive, *encoded.plain) if column not in compared]
     more = [paragraph("Not shown, so that the page has an end: ", some_names(left), ".")] if left else []
     how = note(EXACT if publication.split else SPREAD, MASKED if publication.masks else "")
+    if encoded.counts is not None and any(one.name not in encoded.plain for one in publication.policy.ungeneralized):
+        more.append(note(NOT_HELD))
     return section("Columns, before and after", how, tag("div", *charts, class_="charts"), *more)
 
 
@@ -117,10 +124,10 @@ def _usual_labels_of_columns(publication: Publication) -> Markup:
 def _usual_labels(recoding: Recoding, column: str) -> list[str]:
     """The labels that most generalized cells have, each with its share of the published rows."""
     labels = recoding.labels[column]
-    codes = labels.codes if recoding.published is None else labels.codes[recoding.published]
-    rows = np.bincount(codes, minlength=len(labels.texts)) * (labels.climbed > 0)
+    published = recoding.label_rows[column]
+    rows, total = published * (labels.climbed > 0), int(published.sum())
     order = np.argsort(-rows, kind="stable")[:_USUAL]
-    return [f"{label(labels.texts[i])} ({percent(rows[i] / len(codes))})" for i in order if rows[i]]
+    return [f"{label(labels.texts[i])} ({percent(rows[i] / total)})" for i in order if rows[i]]
 
 
 def split_cost_section(ties: Mapping[str, Tie]) -> Markup:

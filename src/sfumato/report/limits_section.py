@@ -240,12 +240,17 @@ def _two_tables(publication: Publication) -> Iterator[_Threat]:
 
 def _count_rows_in_several_classes(publication: Publication) -> tuple[int, int]:
     """Count published rows whose quasi-identifiers are in several classes, and all published rows."""
+    if not publication.recoding.local:  # a value has one label, and so equal rows one class
+        return 0, publication.rows
     class_of = publication.recoding.class_of
     kept = np.flatnonzero(class_of >= 0)
     columns = [attribute.column for attribute in publication.encoded.quasi]
     packed = pack_tuples([column.codes.take(kept) for column in columns], [column.width for column in columns])
     tuple_of, tuples = number_tuples(packed)
-    lowest, highest = np.full(tuples, len(class_of)), np.full(tuples, -1)
+    lowest, highest = np.full(tuples, np.iinfo(np.int64).max), np.full(tuples, -1)
     np.minimum.at(lowest, tuple_of, class_of[kept])
     np.maximum.at(highest, tuple_of, class_of[kept])
-    return int((lowest < highest).take(tuple_of).sum()), len(kept)
+    several, counts = (lowest < highest).take(tuple_of), publication.recoding.counts
+    if counts is None:
+        return int(several.sum()), len(kept)
+    return int(counts[kept[several]].sum()), int(counts[kept].sum())

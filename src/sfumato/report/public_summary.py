@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.arrays import IntArray
+from sfumato.core.arrays import IntArray, count_codes
 from sfumato.core.classes import EquivalenceClasses, SensitiveDomain, count_values
 from sfumato.core.keys import count_keys, number_tuples, pack_tuples
 from sfumato.labels.data_dictionary import is_aggregate
@@ -71,7 +71,7 @@ PUBLIC = "Made from manifest.json and the published tables alone; whoever has th
 
 
 def public_summary(manifest: Manifest, tables: Mapping[str, Columns]) -> str:
-    """The page of a release with this manifest; `tables` are its columns, by the names of the files."""
+    """The page of a release with this manifest; `tables` are its columns, by the names of the tables."""
     groups = None if _is_drawn(manifest) else _count_groups(manifest, tables)
     return document(
         manifest.get("about", {}).get("title", TITLE),
@@ -115,14 +115,19 @@ def _count_groups(manifest: Manifest, tables: Mapping[str, Columns]) -> _Publish
     packed = pack_tuples([column.codes for column in columns], [len(column.values) for column in columns])
     persons = _columns_of_role(manifest, "individual")
     if not persons:
-        return _PublishedGroups(EquivalenceClasses(count_keys(packed).counts), None)
-    class_of = number_tuples(packed)[0]
+        sizes = count_keys(packed, columns[0].counts).counts
+        return _PublishedGroups(EquivalenceClasses(sizes[sizes > 0]), None)
     pseudonyms = first[persons[0]]
-    people = len(pseudonyms.values)
-    domain = SensitiveDomain(("",) * people, np.bincount(pseudonyms.codes, minlength=people))
-    ones: IntArray = np.ones(len(class_of), dtype=np.int64)
-    individuals = count_values(class_of, pseudonyms.codes.astype(np.int64), ones, domain)
-    return _PublishedGroups(EquivalenceClasses(np.bincount(class_of), individuals=individuals), people)
+    counts, people = pseudonyms.counts, len(pseudonyms.values)
+    published = None if counts is None else counts > 0
+    class_of, classes = number_tuples(packed, published)
+    codes = pseudonyms.codes
+    if counts is not None and published is not None:
+        class_of, codes, counts = class_of[published], codes[published], counts[published]
+    domain = SensitiveDomain(("",) * people, pseudonyms.rows_of_values)
+    individuals = count_values(class_of, codes, counts, domain)
+    sizes = count_codes(class_of, classes, counts)
+    return _PublishedGroups(EquivalenceClasses(sizes, individuals=individuals), people)
 
 
 def _columns_of_role(manifest: Manifest, role: str) -> list[str]:
@@ -232,13 +237,31 @@ ROWS = "A class is the rows that nothing in their quasi-identifiers tells apart,
 BY_PSEUDONYM = " Its size is the number of people in it, by pseudonym."
 
 
+def _name_files(files: Sequence[str]) -> str:
+    """List files, those between the first and the last of a folder left out.
+
+    >>> _name_files(["nss.csv", "ss/part-00000.csv", "ss/part-00001.csv", "ss/part-00002.csv"])
+    'nss.csv, ss/part-00000.csv to part-00002.csv (3 files)'
+    """
+    folders: dict[str, list[str]] = {}
+    for file in files:
+        folder, _, name = file.rpartition("/")
+        folders.setdefault(folder or file, []).append(name)
+    return ", ".join(
+        f"{folder}/{names[0]} to {names[-1]} ({len(names):,} files)"
+        if len(names) > 1
+        else next(file for file in files if file == folder or file.startswith(f"{folder}/"))
+        for folder, names in folders.items()
+    )
+
+
 def _contents(manifest: Manifest, groups: _PublishedGroups | None) -> Markup:
     """Files, rows and how they came about."""
     limit = float(manifest.get("suppression_limit", 0))
     within = "" if groups is None else f", in {plural(manifest['classes'], 'class', 'classes')}"
     people = None if groups is None else groups.people
     lines: list[tuple[object, object]] = [
-        ("Files", ", ".join(manifest["files"])),
+        ("Files", _name_files(list(manifest["files"]))),
         ("Rows", f"{manifest['rows']:,}{within}"),
         *([("People", f"{people:,}, each under a pseudonym")] if people is not None else []),
         ("Form", manifest["form"]),
@@ -321,7 +344,7 @@ def _bars(entry: Mapping[str, Any], column: Any) -> _Bars:
     if not isinstance(column, PublishedColumn):
         binned = bin_column(column)
         return [] if binned is None else _count_bins(binned.bins.names, binned.bins.place, binned.counts)
-    counts = np.bincount(column.codes, minlength=len(column.values))
+    counts = column.rows_of_values
     if entry["role"] != "quasi":
         bins = bin_arrow_values(column.values, counts)
         return _count_bins(bins.names, bins.place, counts)
@@ -357,7 +380,7 @@ def _range_start(label: str) -> tuple[int, float] | None:
 
 def _rows_per_person(column: PublishedColumn) -> _Bars:
     """How many people have so many rows."""
-    rows, people = np.unique(np.bincount(column.codes, minlength=len(column.values)), return_counts=True)
+    rows, people = np.unique(column.rows_of_values, return_counts=True)
     bins = bin_values([str(number) for number in rows.tolist()], people)
     return [(label, count) for label, count in _count_bins(bins.names, bins.place, people) if count]
 

@@ -79,8 +79,8 @@ def risk_section(assessment: Assessment, raw: EquivalenceClasses, before: Prosec
 def _three_adversaries(publication: Publication, raw: EquivalenceClasses) -> list[Markup]:
     """Who is sure of a person, who is content with anybody, and who is after as many as possible."""
     before, after = adversaries_of(raw), adversaries_of(publication.recoding.classes)
-    if publication.encoded.weights is not None and not publication.split:
-        before, after = _weighted_adversaries(publication, publication.encoded.weights)
+    if (weights := publication.encoded.line_weights) is not None and not publication.split:
+        before, after = _weighted_adversaries(publication, weights)
     pairs = [
         ("Prosecutor", "highest chance for a person known to be in the table", "prosecutor", "highest"),
         ("Journalist", "highest chance for anybody, by way of a register", "journalist", "highest"),
@@ -98,18 +98,19 @@ def _three_adversaries(publication: Publication, raw: EquivalenceClasses) -> lis
 def _weighted_adversaries(publication: Publication, weights: FloatArray) -> tuple[Adversaries, Adversaries]:
     """Before and after, where sampling weights say how many people of the population each row stands for.
 
-    weights: float[rows]; class_of: int[rows], of the table as it came in; published: those of its rows that are.
+    weights: float[lines]; class_of: int[lines], of the table as it came in; published: those of its lines that are.
     """
     encoded, recoding = publication.encoded, publication.recoding
     columns = [attribute.column for attribute in encoded.quasi]
     packed = pack_tuples([column.codes for column in columns], [column.width for column in columns])
     persons = None if encoded.individual is None else encoded.individual.codes.astype(np.int64)
-    class_of, every = number_tuples(packed)[0], np.arange(encoded.rows)
+    class_of, every = number_tuples(packed)[0], np.arange(encoded.lines)
     published = every if recoding.published is None else np.flatnonzero(recoding.published)
 
-    def measure(rows: IntArray, class_of: IntArray) -> Adversaries:
-        classes = count_persons(class_of, None if persons is None else persons[rows])
-        return adversaries_of(classes, weights=sum_weights(weights[rows], class_of, classes))
+    def measure(lines: IntArray, class_of: IntArray) -> Adversaries:
+        counts = None if encoded.counts is None else encoded.counts.take(lines)
+        classes = count_persons(class_of, None if persons is None else persons[lines], counts)
+        return adversaries_of(classes, weights=sum_weights(weights[lines], class_of, classes))
 
     return measure(every, class_of), measure(published, recoding.class_of[published])
 

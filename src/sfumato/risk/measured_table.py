@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_codes
 from sfumato.core.arrow import arrow_numbers, arrow_texts
-from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain
+from sfumato.core.classes import EquivalenceClasses, SensitiveDomain, count_values
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.core.sampling_weights import read_weights
 from sfumato.encode import CodedColumn, encode_column
@@ -139,18 +139,17 @@ def sum_weights(weights: FloatArray, class_of: IntArray, classes: EquivalenceCla
     return people
 
 
-def count_persons(class_of: IntArray, person: IntArray | None) -> EquivalenceClasses:
+def count_persons(class_of: IntArray, person: IntArray | None, counts: IntArray | None = None) -> EquivalenceClasses:
     """Count the rows of each class and, where it is known whose they are, the rows of each person in it.
 
-    class_of, person: int[rows].
+    class_of, person: int[rows]; or of counted lines, of so many rows each.
     """
-    sizes = np.bincount(class_of)
+    sizes = count_codes(class_of, int(class_of.max(initial=-1)) + 1, counts)
     if person is None:
         return EquivalenceClasses(sizes)
     width = int(person.max()) + 1
-    pairs, rows = np.unique(class_of * width + person, return_counts=True)
-    domain = SensitiveDomain((None,) * width, np.bincount(person))  # the names of persons are not needed
-    return EquivalenceClasses(sizes, individuals=Histogram(pairs // width, pairs % width, rows, domain))
+    domain = SensitiveDomain((None,) * width, count_codes(person, width, counts))  # names of persons are not needed
+    return EquivalenceClasses(sizes, individuals=count_values(class_of, person, counts, domain))
 
 
 # Where tables come from

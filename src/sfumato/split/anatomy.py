@@ -11,7 +11,7 @@ person in one bucket change places with others (`separate_persons`).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
@@ -22,7 +22,7 @@ from sfumato.core.classes import EquivalenceClasses, Histogram, count_values
 from sfumato.core.linked_persons import linked_persons
 from sfumato.core.randomness import Randomness
 from sfumato.core.segments import run_starts
-from sfumato.encode import EncodedTable, value_totals
+from sfumato.encode import EncodedTable, divide_lines, value_totals
 from sfumato.errors import Infeasible, quote
 from sfumato.policy import Policy
 from sfumato.recode import check_models
@@ -45,7 +45,12 @@ def anatomy(encoded: EncodedTable, policy: Policy) -> Recoding:
     """Put each row into a bucket, so that all buckets meet the policy; or `Infeasible`, with what would help."""
     check_models(encoded, policy)
     requirement = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression)
-    column = encoded.sensitive[policy.anatomized]
+    column, rows = encoded.sensitive[policy.anatomized], encoded.counts
+    if rows is not None:  # rows are dealt out one by one
+        column = replace(column, codes=np.repeat(column.codes, rows))
+    person = encoded.individual
+    if person is not None and rows is not None:
+        person = replace(person, codes=np.repeat(person.codes, rows))
     size = bucket_size(encoded, requirement, column.name)
     randomness = Randomness(policy.search.seed, "buckets")
     piles = Piles.from_codes(column.codes, column.width, randomness)
@@ -55,8 +60,8 @@ def anatomy(encoded: EncodedTable, policy: Policy) -> Recoding:
         raise _infeasible(piles, size, column.name, requirement)
     for _ in range(_DEALS):  # what chance spoils, chance may mend
         group = piles.deal(size, piles.cap(size))
-        if encoded.individual is not None:
-            group = separate_persons(group, encoded.individual.codes, column.codes, randomness)
+        if person is not None:
+            group = separate_persons(group, person.codes, column.codes, randomness)
         classes = count_classes(encoded, group)
         if requirement.holds(classes).all():
             break
@@ -67,8 +72,13 @@ def anatomy(encoded: EncodedTable, policy: Policy) -> Recoding:
     if not requirement.holds_linked(classes):
         why = f"buckets are drawn at random, so that fewer than linked_k = {requirement.linked} persons share theirs"
         raise Infeasible(f"{why}; {_INSTEAD}", nearest={"linked_k": float(linked_persons(classes).fewest)})
-    values = {attribute.name: labels_at(attribute, 0) for attribute in encoded.quasi}
-    return Recoding("anatomy", values, group >= 0 if suppressed else None, classes, group=group)
+    divided = None
+    if rows is not None:
+        divided, group = divide_lines(rows, np.arange(len(rows)), group, np.zeros(len(rows), dtype=np.int64))
+        rows = rows if divided is None else divided.rows
+    values = {attribute.name: labels_at(attribute, 0) for attribute in encoded.divide(divided).quasi}
+    published = group >= 0 if suppressed else None
+    return Recoding("anatomy", values, published, classes, group=group, counts=rows, divided=divided)
 
 
 def _infeasible(piles: "Piles", size: int, column: str, requirement: Requirement) -> Infeasible:
@@ -85,10 +95,13 @@ def _infeasible(piles: "Piles", size: int, column: str, requirement: Requirement
 def count_classes(encoded: EncodedTable, group: IntArray) -> EquivalenceClasses:
     """Count the classes of a grouping of rows, as the models see them.
 
-    `group` (int[rows]) is the class of each row, -1 where it is suppressed; no class is empty.
+    `group` (int[rows]) is the class of each row, -1 where it is suppressed; no class is empty. Rows are those of the
+    table's lines, line after line.
     """
     rows = np.flatnonzero(group >= 0)
     class_of, ones = group[rows], np.ones(len(rows), dtype=np.int64)
+    if encoded.counts is not None:
+        rows = np.repeat(np.arange(encoded.lines), encoded.counts)[rows]
     person = encoded.individual
     columns = {name: encoded.sensitive[name] for name in encoded.domains if name in encoded.sensitive}
     if person is not None:

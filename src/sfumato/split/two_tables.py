@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.arrays import IntArray
+from sfumato.core.arrays import IntArray, count_codes
 from sfumato.core.classes import Histogram, count_values
 from sfumato.core.keys import count_keys, pack_tuples
 from sfumato.core.segments import expand_ranges
@@ -36,7 +36,7 @@ _MOST_PAIRS = 50_000_000
 
 def lossy_join(encoded: EncodedTable, recoding: Recoding) -> Recoding:
     """Keep the classes of a recoding, and publish the values as they were with the class of each row."""
-    values = {attribute.name: labels_at(attribute, 0) for attribute in encoded.quasi}
+    values = {attribute.name: labels_at(attribute, 0) for attribute in encoded.divide(recoding.divided).quasi}
     return replace(recoding, labels=values, group=recoding.class_of)
 
 
@@ -45,18 +45,20 @@ class TwoTables:
     """NSS line by line, SS class by class.
 
     `quasi` are the quasi-identifiers, a code per line of NSS; `class_of` is the class of each line, `sizes` the lines
-    of each class, and `bags` how often each sensitive value occurs in each class, by column.
+    of each class, and `bags` how often each sensitive value occurs in each class, by column. Of a table of counted
+    lines, each line here stands for `counts` lines of NSS.
     """
 
     quasi: tuple[CodedColumn, ...]
     class_of: IntArray
     sizes: IntArray
     bags: Mapping[str, Histogram]
+    counts: IntArray | None = None
 
     @property
     def rows(self) -> int:
         """Lines of either table."""
-        return len(self.class_of)
+        return len(self.class_of) if self.counts is None else int(self.counts.sum())
 
 
 def tables_from_recoding(encoded: EncodedTable, recoding: Recoding) -> TwoTables:
@@ -65,16 +67,17 @@ def tables_from_recoding(encoded: EncodedTable, recoding: Recoding) -> TwoTables
     rows = np.flatnonzero(recoding.group >= 0)
     class_of = recoding.group[rows]
     quasi = tuple(replace(attribute.column, codes=attribute.column.codes.take(rows)) for attribute in encoded.quasi)
+    counts = None if recoding.counts is None else recoding.counts.take(rows)
     bags = {
-        name: _bag(replace(column, codes=column.codes.take(rows)), class_of)
+        name: _bag(replace(column, codes=column.codes.take(rows)), class_of, counts)
         for name, column in encoded.sensitive.items()
     }
-    return TwoTables(quasi, class_of, np.bincount(class_of), bags)
+    sizes = count_codes(class_of, int(class_of.max(initial=-1)) + 1, counts)
+    return TwoTables(quasi, class_of, sizes, bags, counts)
 
 
-def _bag(column: CodedColumn, class_of: IntArray) -> Histogram:
-    ones = np.ones(len(class_of), dtype=np.int64)
-    return count_values(class_of, column.codes.astype(np.int64), ones, value_totals(column))
+def _bag(column: CodedColumn, class_of: IntArray, counts: IntArray | None = None) -> Histogram:
+    return count_values(class_of, column.codes, counts, value_totals(column, counts))
 
 
 # Two tables from the files of a release.

@@ -48,10 +48,14 @@ def join_pieces(pieces: Sequence[Any]) -> Any:
     >>> join_pieces([make_column([1]), make_column(["x"])]).to_pylist()
     ['1', 'x']
     """
-    kind = common_type([piece.type for piece in pieces])
-    if pa.types.is_floating(kind) and any(_has_huge_number(piece) for piece in pieces):
-        kind = pa.string()
+    kind = joined_type([piece.type for piece in pieces], huge=any(has_huge_number(piece) for piece in pieces))
     return pa.chunked_array([piece.cast(kind) for piece in pieces], kind)
+
+
+def joined_type(kinds: Sequence[Any], *, huge: bool) -> Any:
+    """Find the type of a column from those of its pieces; a `huge` whole number beside others makes it text."""
+    kind = common_type(kinds)
+    return pa.string() if huge and pa.types.is_floating(kind) else kind
 
 
 def common_type(kinds: Iterable[Any]) -> Any:
@@ -135,5 +139,6 @@ def _make_dates(values: list[Any]) -> Any:
     return pa.array(full, pa.timestamp("us" if any(value.microsecond for value in times) else "s"))
 
 
-def _has_huge_number(piece: Any) -> bool:
+def has_huge_number(piece: Any) -> bool:
+    """Tell whether a column has whole numbers that no floating number is equal to."""
     return bool(pa.types.is_integer(piece.type)) and bool(pc.any(pc.greater(pc.abs(piece), _EXACT)).as_py())

@@ -21,13 +21,13 @@ import pyarrow.csv as arrow_csv
 
 from sfumato.errors import DataError, quote
 from sfumato.policy import DataSource, Policy, Role
+from sfumato.table.batch_source import LONGEST_RECORD
 from sfumato.table.column_header import header_schema, name_columns
 from sfumato.table.least_memory import check_csv_memory
 from sfumato.table.table import TableFile, arrow_file, no_rows_error, open_table_file
 
 _BLOCK = 1 << 24
 _BEGINNING = 1 << 23
-_LONGEST_RECORD = 1 << 30
 
 
 def csv_schema(path: TableFile, source: DataSource) -> Any:
@@ -39,13 +39,14 @@ def read_csv(path: TableFile, policy: Policy, columns: list[str]) -> Any:
     """Read some columns as text, in blocks that grow until the longest record fits into one."""
     head = read_csv_head(path, policy.source)
     check_csv_memory(path, columns)
-    options = _arrow_options(path, policy, head, columns)
+    newlines = check_quotes(path, head.separator, policy.source.encoding)
+    options = arrow_options(policy, head, columns, newlines=newlines)
     while True:
         try:
             with open_table_file(path) as file:
                 return arrow_csv.read_csv(arrow_file(file), **options).unify_dictionaries()
         except pa.ArrowInvalid as error:
-            if "straddling" not in str(error) or options["read_options"].block_size >= _LONGEST_RECORD:
+            if "straddling" not in str(error) or options["read_options"].block_size >= LONGEST_RECORD:
                 raise _explain_failure(path, policy.source.encoding, head, options, error) from None
             options["read_options"].block_size *= 8
         except UnicodeDecodeError:
@@ -54,7 +55,9 @@ def read_csv(path: TableFile, policy: Policy, columns: list[str]) -> Any:
 
 def read_first_csv_records(path: TableFile, policy: Policy, columns: list[str]) -> Any:
     """Read the records in the first few megabytes, as far as they are whole; records of another width are skipped."""
-    options = _arrow_options(path, policy, read_csv_head(path, policy.source), columns)
+    head = read_csv_head(path, policy.source)
+    newlines = check_quotes(path, head.separator, policy.source.encoding)
+    options = arrow_options(policy, head, columns, newlines=newlines)
     options["parse_options"].invalid_row_handler = lambda _: "skip"
     with open_table_file(path) as file:
         content = file.read(_BEGINNING)
@@ -62,8 +65,8 @@ def read_first_csv_records(path: TableFile, policy: Policy, columns: list[str]) 
     return arrow_csv.read_csv(pa.BufferReader(whole), **options)
 
 
-def _arrow_options(path: TableFile, policy: Policy, head: "CsvHead", columns: list[str]) -> dict[str, Any]:
-    """Put together the arguments of Arrow's reader; refuses a file with a quote that is not closed."""
+def arrow_options(policy: Policy, head: "CsvHead", columns: list[str], *, newlines: bool) -> dict[str, Any]:
+    """Put together the arguments of Arrow's reader; `newlines` says whether cells may hold any."""
     source = policy.source
     text, coded_text = pa.string(), pa.dictionary(pa.int32(), pa.string())
     coded = {Role.QUASI, Role.SENSITIVE, Role.INDIVIDUAL}  # columns of few different values
@@ -73,7 +76,7 @@ def _arrow_options(path: TableFile, policy: Policy, head: "CsvHead", columns: li
         "read_options": arrow_csv.ReadOptions(block_size=_BLOCK, encoding=source.encoding, **names),
         "parse_options": arrow_csv.ParseOptions(
             delimiter=head.separator,
-            newlines_in_values=_is_wide(source.encoding) or check_quotes(path, head.separator),
+            newlines_in_values=newlines,
             ignore_empty_lines=len(head.names) > 1,
         ),
         "convert_options": arrow_csv.ConvertOptions(
@@ -106,12 +109,21 @@ def _explain_failure(
     options["parse_options"].invalid_row_handler = note
     with suppress(pa.ArrowInvalid), open_table_file(path) as file:
         arrow_csv.read_csv(file, **options)
-    if not bad:
+    return record_error(path, head.separator, bad[-1] if bad else None)
+
+
+def record_error(path: TableFile, separator: str, bad: Any, *, before: int = -1) -> DataError:
+    """Say which record has another width than the header; its number in the file is that of Arrow after those `before`.
+
+    `bad` is what Arrow tells of the record, ``None`` where it tells nothing. The header is a record to Arrow, and none
+    to whoever looks for it.
+    """
+    if bad is None:
         return DataError(
-            f"{path.name} cannot be read as CSV with the separator {quote(head.separator)}; "
+            f"{path.name} cannot be read as CSV with the separator {quote(separator)}; "
             "check that every quote is closed and that [data] separator is right"
         )
-    number, cells, named = bad[-1].number - 1, bad[-1].actual_columns, bad[-1].expected_columns
+    number, cells, named = before + bad.number, bad.actual_columns, bad.expected_columns
     way = "mend or remove it, or quote cells that hold the separator"
     if number == 1 and cells == named + 1:
         way += "; R's write.table names no column for the row names: write it with col.names = NA, or without them"
@@ -188,12 +200,12 @@ def _read_beginning(path: TableFile, encoding: str) -> tuple[str, bool]:
     while True:
         with open_table_file(path) as file:
             raw = file.read(size)
-        if not _is_wide(encoding) and raw.startswith(_UTF16_MARKS):
+        if not is_wide(encoding) and raw.startswith(_UTF16_MARKS):
             raise DataError(f'{path.name} is UTF-16; save it as UTF-8, or say encoding = "utf-16" in [data]')
-        if not _is_wide(encoding) and b"\0" in raw[:4096]:
+        if not is_wide(encoding) and b"\0" in raw[:4096]:
             raise DataError(f"{path.name} is a binary file, not CSV; name a CSV, Parquet, Feather or JSON Lines file")
         try:
-            text = _decoder("utf-8-sig" if encoding == "utf-8" else encoding).decode(raw)
+            text = incremental_decoder("utf-8-sig" if encoding == "utf-8" else encoding).decode(raw)
         except UnicodeError:
             raise encoding_error(path, encoding) from None
         whole = len(raw) < size
@@ -207,37 +219,48 @@ def _read_beginning(path: TableFile, encoding: str) -> tuple[str, bool]:
 # Quotes: every one that opens a cell has to close it, or rows would vanish inside a cell.
 
 
-def check_quotes(path: TableFile, separator: str) -> bool:
+def check_quotes(path: TableFile, separator: str, encoding: str = "utf-8") -> bool:
     """Tell whether a file has any quote: without one no cell can hold a newline, and Arrow may cut blocks anywhere.
 
     Readers forgive a quote that is never closed, and text after a closing one; either swallows the rows up to the next
-    quote without a word. Both are refused here, by line.
+    quote without a word. Both are refused here, by line. Where a character takes several bytes, the text is looked at.
     """
-    with open_table_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with open_table_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        content: mmap.mmap | bytes = mapped
+        if is_wide(encoding):
+            try:
+                content = mapped[:].decode(encoding).encode()
+            except UnicodeError:
+                raise encoding_error(path, encoding) from None
         if content.find(b'"') < 0:
             return False
         start = len(codecs.BOM_UTF8) if content[:3] == codecs.BOM_UTF8 else 0
         with memoryview(content)[start:] as view:
-            match = _closed_quotes(separator.encode()).match(view)
+            match = closed_quotes(separator.encode()).match(view)
             end, length = match.end() if match else 0, len(view)
             del match  # it holds on to the view
         if end == length:
             return True
         line = content[: start + end].count(b"\n") + 1
-    raise DataError(
+    raise open_quote_error(path, line)
+
+
+def open_quote_error(path: TableFile, line: int) -> DataError:
+    """Say on which line a quote opens a cell that it does not close."""
+    return DataError(
         f"{path.name}: a quote that opens a cell on line {line} is not closed, or text follows where it is; "
         'close it, and write a quote inside a quoted cell as ""'
     )
 
 
-def _closed_quotes(separator: bytes) -> re.Pattern[bytes]:
+def closed_quotes(separator: bytes) -> re.Pattern[bytes]:
     r"""Compile a pattern of text without quotes, whole quoted cells, and quotes amid an unquoted cell, which are text.
 
     It matches up to the first quote that opens a cell and does not close it.
 
-    >>> _closed_quotes(b",").match(b'a,"b""c",5" disk').end()
+    >>> closed_quotes(b",").match(b'a,"b""c",5" disk').end()
     16
-    >>> _closed_quotes(b",").match(b'a,"b').end()
+    >>> closed_quotes(b",").match(b'a,"b').end()
     2
     """
     ends = b"[" + re.escape(separator) + rb"\r\n]"
@@ -261,7 +284,7 @@ def encoding_error(path: TableFile, encoding: str) -> DataError:
 def find_wrong_byte(path: TableFile, encoding: str) -> DataError | None:
     """Find the first byte that is not in the encoding, and say so; ``None`` where all are."""
     line, offset = 1, 0
-    decoder = _decoder(encoding)
+    decoder = incremental_decoder(encoding)
     with open_table_file(path) as file:
         while True:
             chunk = file.read(_CHUNK)
@@ -284,14 +307,15 @@ def find_wrong_byte(path: TableFile, encoding: str) -> DataError | None:
     return None
 
 
-def _decoder(encoding: str) -> codecs.IncrementalDecoder:
+def incremental_decoder(encoding: str) -> codecs.IncrementalDecoder:
+    """Make a decoder of text that comes piece by piece, which refuses what does not belong."""
     return codecs.getincrementaldecoder(encoding)("strict")
 
 
-def _is_wide(encoding: str) -> bool:
+def is_wide(encoding: str) -> bool:
     """Tell whether a character takes two bytes or more, so that ASCII bytes mean nothing by themselves.
 
-    >>> _is_wide("utf-16"), _is_wide("utf-8")
+    >>> is_wide("utf-16"), is_wide("utf-8")
     (True, False)
     """
     return "16" in encoding or "32" in encoding

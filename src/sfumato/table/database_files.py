@@ -5,8 +5,9 @@ columns that are needed leave the database.
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote as quote_url
@@ -16,7 +17,8 @@ import pyarrow as pa
 from sfumato.core.memory import check_memory, find_memory_allowed
 from sfumato.errors import DataError, is_lack_of_memory, shorten
 from sfumato.policy import DataSource, Policy
-from sfumato.table.cell_columns import join_pieces, make_column
+from sfumato.table.batch_source import BatchSource, Part, PartSize, choose_fields
+from sfumato.table.cell_columns import has_huge_number, join_pieces, joined_type, make_column
 from sfumato.table.sql_text import write_from, write_select
 from sfumato.table.table import TableFile, cast_text_views, open_table_file
 
@@ -25,9 +27,12 @@ DUCKDB_MARK = b"DUCK"
 """What a DuckDB file has after its first eight bytes."""
 
 FIRST_ROWS = 100_000
-_PIECE = 50_000
+PIECE = 50_000
+"""Rows that are fetched at once."""
 CELL = 4
 """Bytes of a cell at least."""
+TYPICAL_CELL = 16
+"""Bytes of a cell, where nothing tells."""
 
 
 # SQLite: a column may hold cells of any kind, so each row is looked at.
@@ -60,7 +65,7 @@ def collect_rows(cursor: Any, columns: Sequence[str], name: str) -> Any:
     """Make an Arrow table of the rows that a cursor of a database gives, a piece at a time, as far as memory goes."""
     pieces: list[list[Any]] = [[] for _ in columns]
     bound = RowBound(name, len(columns))
-    while rows := cursor.fetchmany(_PIECE):
+    while rows := cursor.fetchmany(PIECE):
         bound.add(len(rows))
         for place, cells in enumerate(zip(*rows, strict=True)):
             pieces[place].append(make_column(cells))
@@ -84,6 +89,97 @@ class RowBound:
             check_memory(needed, f"{self._name}, with {self._rows:,} rows or more,")
 
 
+class CellRows(BatchSource):
+    """Rows of a database whose cells have any type, a piece after the other, as `collect_rows` puts them together.
+
+    The types show only when all rows have been seen. So they are asked for twice, in one transaction, in which they are
+    the same: once for their types, and then to be read.
+    """
+
+    schema: Any
+    _name: str
+    _columns: list[str]
+    _types: Any
+
+    def choose(self, policy: Policy, columns: list[str]) -> Any:
+        """Look through the rows for the types of some columns."""
+        self._columns = columns
+        kinds: list[dict[Any, None]] = [{} for _ in columns]
+        huge = [False] * len(columns)
+        with self._asked(policy.source, columns) as cursor:
+            while rows := cursor.fetchmany(PIECE):
+                for place, cells in enumerate(zip(*rows, strict=True)):
+                    kind, has_huge = _piece_type(cells)
+                    kinds[place][kind] = None
+                    huge[place] |= has_huge
+        types = [joined_type(list(found), huge=big) for found, big in zip(kinds, huge, strict=True)]
+        self._source, self._types = policy.source, pa.schema(list(zip(columns, types, strict=True)))
+        return self._types
+
+    def parts(self) -> Generator[Part]:
+        """Ask for the rows once more."""
+        with self._asked(self._source, self._columns) as cursor:
+            while rows := cursor.fetchmany(PIECE):
+                yield partial(self._make, rows)
+
+    def _make(self, rows: list[Any]) -> Any:
+        columns = (make_column(cells) for cells in zip(*rows, strict=True))
+        try:
+            return pa.table(
+                [cells.cast(kind) for cells, kind in zip(columns, self._types.types, strict=True)], self._types
+            )
+        except pa.ArrowException:
+            raise unlike_rows_error(self._name) from None
+
+    def _asked(self, source: DataSource, columns: list[str]) -> AbstractContextManager[Any]:
+        """Ask for columns of all rows; gives a cursor."""
+        raise NotImplementedError
+
+
+def unlike_rows_error(name: str) -> DataError:
+    """Say that a database did not give the same rows twice."""
+    return DataError(
+        f"{name} gave other rows when it was asked once more; let [data] query say the same rows each time, and try "
+        "again when nothing writes to them"
+    )
+
+
+def _piece_type(cells: Sequence[object]) -> tuple[Any, bool]:
+    """Tell the type of the column that `make_column` makes of cells, and whether it holds huge whole numbers."""
+    kinds = set(map(type, cells)) - {type(None)}
+    if kinds == {str}:  # most columns, and the others are made once more for it
+        return pa.string(), False
+    column = make_column(cells)
+    return column.type, has_huge_number(column)
+
+
+class SqliteRows(CellRows):
+    """A table or query of an SQLite file."""
+
+    def __init__(self, path: TableFile, source: DataSource, size: PartSize) -> None:
+        del size
+        self._path, self._name, self._stack = path, path.name, ExitStack()
+        try:
+            self._connection = self._stack.enter_context(_opened_sqlite(path))
+            self._connection.execute("BEGIN")
+            with _said_by_sqlite(path):
+                self.schema = _sqlite_names(self._connection, _sqlite_from(self._connection, path, source))
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def _asked(self, source: DataSource, columns: list[str]) -> Iterator[Any]:
+        with _said_by_sqlite(self._path):
+            inner = _sqlite_from(self._connection, self._path, source)
+            with closing(self._connection.execute(write_select(inner, columns))) as cursor:
+                yield cursor
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stack.close()
+
+
 def _sqlite_from(connection: sqlite3.Connection, path: TableFile, source: DataSource) -> str:
     listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     tables = [name for (name,) in connection.execute(f"{listed} ORDER BY name")]
@@ -102,17 +198,27 @@ def _opened_sqlite(path: TableFile) -> Iterator[sqlite3.Connection]:
         # by its own path where there is one: what was written last may lie in a file beside it
         place = path.absolute() if isinstance(path, Path) else f"/proc/self/fd/{file.fileno()}"
         mode = "mode=ro" if isinstance(path, Path) else "mode=ro&immutable=1"
-        try:
-            with closing(sqlite3.connect(f"file:{quote_url(str(place))}?{mode}", uri=True)) as connection:
-                connection.execute("PRAGMA query_only = ON")
-                connection.execute("PRAGMA trusted_schema = OFF")
-                yield connection
-        except sqlite3.Error as error:
-            raise _sqlite_error(path.name, error) from None
-        except (sqlite3.Warning, UnicodeError):
-            raise DataError(
-                f"{path.name}: [data] query has several statements, or is no text; say one SELECT"
-            ) from None
+        with (
+            _said_by_sqlite(path),
+            closing(
+                # batches may be taken in another thread than the one that opened the table, one after the other
+                sqlite3.connect(f"file:{quote_url(str(place))}?{mode}", uri=True, check_same_thread=False)
+            ) as connection,
+        ):
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            yield connection
+
+
+@contextmanager
+def _said_by_sqlite(path: TableFile) -> Iterator[None]:
+    """Put what SQLite raises into a sentence."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _sqlite_error(path.name, error) from None
+    except (sqlite3.Warning, UnicodeError):
+        raise DataError(f"{path.name}: [data] query has several statements, or is no text; say one SELECT") from None
 
 
 def _sqlite_error(name: str, error: sqlite3.Error) -> DataError:
@@ -155,6 +261,39 @@ def read_first_duckdb_rows(path: TableFile, policy: Policy, columns: list[str]) 
     with _opened_duckdb(path) as connection:
         inner = _duckdb_from(connection, path, policy.source)
         return _duckdb_table(connection, write_select(inner, columns, first=FIRST_ROWS))
+
+
+class DuckdbRows(BatchSource):
+    """A table or query of a DuckDB file, which gives rows as they are asked for."""
+
+    def __init__(self, path: TableFile, source: DataSource, size: PartSize) -> None:
+        self._path, self._source, self._size = path, source, size
+        self.schema = duckdb_schema(path, source)
+
+    def choose(self, policy: Policy, columns: list[str]) -> Any:
+        """Choose columns."""
+        del policy
+        self._chosen = choose_fields(self.schema, columns)
+        return self._chosen
+
+    def parts(self) -> Generator[Part]:
+        """Fetch rows."""
+        with _opened_duckdb(self._path) as connection:
+            inner = _duckdb_from(connection, self._path, self._source)
+            relation = connection.sql(write_select(inner, self._chosen.names))
+            # the older name is that of DuckDB before 1.4
+            fetch = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+            with fetch(self._size.rows_of(len(self._chosen) * TYPICAL_CELL)) as reader:
+                for batch in reader:
+                    yield partial(give_rows, batch, self._chosen, self._path.name)
+
+
+def give_rows(batch: Any, schema: Any, name: str) -> Any:
+    """Make a table of a batch that a database gave, whose types were asked for before."""
+    table = cast_text_views(pa.Table.from_batches([batch]).rename_columns(schema.names))
+    if table.schema.types != schema.types:
+        raise unlike_rows_error(name)
+    return table
 
 
 def _duckdb_table(connection: Any, statement: str) -> Any:

@@ -7,8 +7,9 @@ query.
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -19,7 +20,8 @@ from sfumato.core.memory import check_memory
 from sfumato.errors import DataError, InputError, is_lack_of_memory, shorten
 from sfumato.policy import DataSource, Policy
 from sfumato.policy.database_url import DatabaseUrl
-from sfumato.table.database_files import CELL, FIRST_ROWS, collect_rows
+from sfumato.table.batch_source import BatchSource, Part, PartSize, choose_fields
+from sfumato.table.database_files import CELL, FIRST_ROWS, CellRows, collect_rows, give_rows
 from sfumato.table.optional_library import import_library
 from sfumato.table.sql_text import quote_identifier, write_from, write_select
 
@@ -55,13 +57,43 @@ def _read_postgresql(url: DatabaseUrl, source: DataSource, columns: list[str], f
             cursor.execute(f"SELECT count(*) FROM {inner}")  # noqa: S608 - quoted
             (rows,) = cursor.fetchone()
             check_memory(rows * len(columns) * CELL, f"{url.name}, with {rows:,} rows,")
-        cells = ", ".join(
-            f"{quote_identifier(name)}::text" if pa.types.is_string(schema.field(name).type) else quote_identifier(name)
-            for name in columns
-        )
         limit = "" if first is None else f" LIMIT {first}"
-        cursor.execute(f"SELECT {cells} FROM {inner}{limit}")  # noqa: S608 - quoted above
+        cursor.execute(_postgresql_select(inner, schema, columns) + limit)
         return cursor.fetch_arrow_table().rename_columns(columns)
+
+
+def _postgresql_select(inner: str, schema: Any, columns: list[str]) -> str:
+    cells = ", ".join(
+        f"{quote_identifier(name)}::text" if pa.types.is_string(schema.field(name).type) else quote_identifier(name)
+        for name in columns
+    )
+    return f"SELECT {cells} FROM {inner}"  # noqa: S608 - quoted above
+
+
+class PostgresqlRows(BatchSource):
+    """A table or query of a PostgreSQL server, which the driver copies from it piece by piece."""
+
+    def __init__(self, url: DatabaseUrl, source: DataSource, size: PartSize) -> None:
+        self._url, self._source, self._size = url, source, size
+        self.schema = postgresql_schema(url, source)
+
+    def choose(self, policy: Policy, columns: list[str]) -> Any:
+        """Choose columns."""
+        del policy
+        self._chosen = choose_fields(self.schema, columns)
+        return self._chosen
+
+    def parts(self) -> Generator[Part]:
+        """Copy rows, as many bytes at once as the size says."""
+        with opened_postgresql(self._url) as connection, connection.cursor() as cursor:
+            cursor.adbc_statement.set_options(**{"adbc.postgresql.batch_size_hint_bytes": str(self._size.bytes)})
+            inner = write_from(self._source, self._url.name, None)
+            cursor.execute(_postgresql_select(inner, self.schema, self._chosen.names))
+            # the reader that a cursor keeps says a server's errors as the driver does; the one that it gives does not
+            kept = getattr(getattr(cursor, "_results", None), "reader", None)
+            with kept or cursor.fetch_record_batch() as reader:
+                for batch in reader:
+                    yield partial(give_rows, batch, self._chosen, self._url.name)
 
 
 def _postgresql_schema(cursor: Any, inner: str) -> Any:
@@ -100,7 +132,11 @@ def mysql_schema(url: DatabaseUrl, source: DataSource) -> Any:
     inner = write_from(source, url.name, None, mark="`")
     with _opened_mysql(url) as cursor:
         cursor.execute(write_select(inner, first=0, mark="`"))
-        return pa.schema([(column[0], pa.null()) for column in cursor.description])
+        return _mysql_names(cursor)
+
+
+def _mysql_names(cursor: Any) -> Any:
+    return pa.schema([(column[0], pa.null()) for column in cursor.description])
 
 
 def read_mysql(url: DatabaseUrl, policy: Policy, columns: list[str]) -> Any:
@@ -120,6 +156,33 @@ def _read_mysql(url: DatabaseUrl, source: DataSource, columns: list[str], first:
         return collect_rows(cursor, columns, url.name)
 
 
+class MysqlRows(CellRows):
+    """A table or query of a MySQL server, in a transaction that sees the same rows twice."""
+
+    def __init__(self, url: DatabaseUrl, source: DataSource, size: PartSize) -> None:
+        del size
+        self._url, self._name, self._stack = url, url.name, ExitStack()
+        try:
+            self._cursor = self._stack.enter_context(_opened_mysql(url))
+            with _said_by_mysql(url):
+                self._cursor.execute(write_select(write_from(source, url.name, None, mark="`"), first=0, mark="`"))
+                self.schema = _mysql_names(self._cursor)
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def _asked(self, source: DataSource, columns: list[str]) -> Iterator[Any]:
+        with _said_by_mysql(self._url):
+            inner = write_from(source, self._url.name, None, mark="`")
+            self._cursor.execute(write_select(inner, columns, mark="`"))
+            yield self._cursor
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._stack.close()
+
+
 @contextmanager
 def _opened_mysql(url: DatabaseUrl) -> Iterator[Any]:
     """Open a cursor that fetches rows as they are asked for, in a session that only reads."""
@@ -133,19 +196,29 @@ def _opened_mysql(url: DatabaseUrl) -> Iterator[Any]:
         "password": os.environ.get("MYSQL_PWD", ""),
         "unix_socket": dict(parse_qsl(parts.query)).get("unix_socket"),
     }
-    try:
-        with closing(
+    with (
+        _said_by_mysql(url),
+        closing(
             mysql.connect(
                 **{name: value for name, value in given.items() if value},
                 **({"read_default_file": str(options)} if options.is_file() else {}),
                 charset="utf8mb4",
                 cursorclass=mysql.cursors.SSCursor,
             )
-        ) as connection:
-            with connection.cursor(mysql.cursors.Cursor) as cursor:
-                cursor.execute("SET SESSION TRANSACTION READ ONLY")
-            with connection.cursor() as cursor:
-                yield cursor
+        ) as connection,
+    ):
+        with connection.cursor(mysql.cursors.Cursor) as cursor:
+            cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        with connection.cursor() as cursor:
+            yield cursor
+
+
+@contextmanager
+def _said_by_mysql(url: DatabaseUrl) -> Iterator[None]:
+    """Put what the driver raises into a sentence."""
+    mysql = import_library("pymysql", "PyMySQL", "databases", f"{url.name} is a MySQL server")
+    try:
+        yield
     except mysql.MySQLError as error:
         code = error.args[0] if error.args and isinstance(error.args[0], int) else None
         words = str(error.args[1]) if len(error.args) > 1 else ""

@@ -7,9 +7,10 @@ themselves, counts their values and forgets them.
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,16 @@ from sfumato.errors import DataError, is_lack_of_memory, quote
 from sfumato.policy import DataSource, Policy, Role
 from sfumato.policy.database_url import DatabaseUrl, TablePlace
 from sfumato.table import database_files, database_servers
+from sfumato.table.batch_source import BatchSource, HeldOpen, Part, PartSize, WholeTable
 from sfumato.table.cell_columns import common_type
 from sfumato.table.column_header import header_warnings
+from sfumato.table.columnar_parts import FeatherBatches, ParquetGroups
+from sfumato.table.csv_blocks import CsvBlocks
 from sfumato.table.csv_reader import csv_schema, read_csv, read_first_csv_records
 from sfumato.table.frames import first_frame_rows, frame_to_arrow
-from sfumato.table.json_lines import json_lines_schema, read_first_json_objects, read_json_lines
+from sfumato.table.json_lines import JsonLinesBlocks, json_lines_schema, read_first_json_objects, read_json_lines
 from sfumato.table.least_memory import check_feather_memory, check_parquet_memory
-from sfumato.table.several_files import check_same_columns, find_files
+from sfumato.table.several_files import check_same_columns, find_files, list_digest
 from sfumato.table.spreadsheets import WORKBOOK_SUFFIXES, read_sheet, sheet_schema
 from sfumato.table.statistics_files import STATISTICS_SUFFIXES, read_statistics, statistics_schema
 from sfumato.table.table import (
@@ -40,15 +44,16 @@ from sfumato.table.table import (
     columns_to_read,
     open_table_file,
 )
-from sfumato.table.unpacking import find_compression, unpacked
+from sfumato.table.unpacking import find_compression, packed, unpacked
 
-_DAMAGED = (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError)
+DAMAGED = (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError)
+"""What is raised of a file that is damaged, or too large."""
 
 
 def read_table(place: TablePlace, policy: Policy) -> Table:
     """Read the table at a place, with the columns that a policy publishes or looks at."""
     kind = file_format(place)
-    _check_keys(place, kind, policy.source)
+    check_keys(place, kind, policy.source)
     schema, names = _read_schema(place, kind, policy.source)
     policy = policy.for_table(names)
     check_columns(names, policy)
@@ -58,8 +63,8 @@ def read_table(place: TablePlace, policy: Policy) -> Table:
     try:
         arrow = cast_text_views(kind.read(place, policy, columns).replace_schema_metadata())
         arrow.validate(full=True)  # a damaged file may hold text that is none
-    except _DAMAGED as error:
-        raise _unreadable(place, kind, error) from None
+    except DAMAGED as error:
+        raise unreadable_error(place, kind, error) from None
     check_rows(arrow)
     check_calendar(arrow)
     warnings = header_warnings(schema, place.name, [column.name for column in policy.identifiers])
@@ -78,8 +83,7 @@ def file_digest(path: Path) -> str:
     """Compute the SHA-256 of a file, in hexadecimal; of several files, that of a list of theirs as sha256sum prints."""
     files = find_files(path)
     if files is not None:
-        lines = "".join(f"{file_digest(file)}  {file.name}\n" for file in files)
-        return hashlib.sha256(lines.encode()).hexdigest()
+        return list_digest((file.name, file_digest(file)) for file in files)
     with open_table_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -89,18 +93,18 @@ def _read_schema(place: TablePlace, kind: "FileFormat", source: DataSource) -> t
     try:
         schema = kind.schema(place, source)
         return schema, list(schema.names)  # names may be no text, in a damaged file
-    except _DAMAGED as error:
-        raise _unreadable(place, kind, error) from None
+    except DAMAGED as error:
+        raise unreadable_error(place, kind, error) from None
 
 
-def _check_keys(place: TablePlace, kind: "FileFormat", source: DataSource) -> None:
+def check_keys(place: TablePlace, kind: "FileFormat", source: DataSource) -> None:
     """Refuse keys of [data] that say nothing of such a table."""
     for name, of in (("query", "a database"), ("table", "a database"), ("sheet", "a workbook")):
         if getattr(source, name) is not None and name not in kind.keys:
             raise DataError(f"[data] {name} is of {of}, and {place.name} is {kind.name}; leave it out")
 
 
-def _unreadable(place: TablePlace, kind: "FileFormat", error: Exception) -> DataError:
+def unreadable_error(place: TablePlace, kind: "FileFormat", error: Exception) -> DataError:
     """Say that a file cannot be read, with the kind of Arrow's error but without the data that Arrow may quote.
 
     A file for which there is too little memory may be sound; a damaged one may ask for more than any machine has.
@@ -130,6 +134,8 @@ class FileFormat:
 
     `read_first` reads the first rows of some columns, where that is quicker than to read all. `is_typed` is false where
     types show only in the cells: then `schema` has the names alone. `keys` are those of [data] that are of the format.
+    `parts` opens a table to be read in parts, where that is possible; `streams` says that they need the bytes of a file
+    in their order and nothing else, so that a compressed one need not be unpacked as a whole.
     """
 
     name: str
@@ -138,11 +144,21 @@ class FileFormat:
     read_first: Callable[[Any, Policy, list[str]], Any] | None = None
     is_typed: bool = True
     keys: frozenset[str] = frozenset()
+    parts: Callable[[Any, DataSource, PartSize], BatchSource] | None = None
+    streams: bool = False
+
+    def open_source(self, place: Any, source: DataSource, size: PartSize) -> BatchSource:
+        """Open the table at a place to read it in parts; what can only be read whole is cut afterwards."""
+        if self.parts is not None:
+            return self.parts(place, source, size)
+        return WholeTable(self.schema(place, source), lambda *chosen: self.read(place, *chosen), size)
 
 
 def file_format(place: TablePlace) -> FileFormat:
     """Tell the format of what is at a place: a database by its URL, a file by its first bytes, else by its name."""
     if isinstance(place, DatabaseUrl):
+        if place.is_storage:
+            raise DataError(f"{place.name} lies on the storage of a cluster, which Spark reads; add --engine spark")
         return _SERVERS[place.kind]
     files = find_files(place)
     if files is not None:
@@ -196,7 +212,14 @@ def _compressed_format(inner: FileFormat) -> FileFormat:
         with unpacked(path) as content:
             return inner.read(content, policy, columns)
 
-    return replace(inner, schema=schema, read=read, read_first=None)
+    def parts(path: Path, source: DataSource, size: PartSize) -> BatchSource:
+        if inner.streams:
+            return inner.open_source(packed(path), source, size)
+        with ExitStack() as stack:
+            opened = inner.open_source(stack.enter_context(unpacked(path)), source, size)
+            return HeldOpen(opened, stack.pop_all())
+
+    return replace(inner, schema=schema, read=read, read_first=None, parts=parts)
 
 
 def _format_of_several(files: list[Path]) -> FileFormat:
@@ -207,19 +230,118 @@ def _format_of_several(files: list[Path]) -> FileFormat:
     def schema(_: Path, source: DataSource) -> Any:
         schemas = {file: _read_schema(file, kind, source)[0] for file, kind in kinds.items()}
         check_same_columns({file.name: one.names for file, one in schemas.items()})
-        return pa.schema(
-            [
-                field.with_type(common_type([one.field(field.name).type for one in schemas.values()]))
-                for field in schemas[files[0]]
-            ]
-        )
+        return _common_schema(list(schemas.values()), schemas[files[0]])
 
     def read(path: Path, policy: Policy, columns: list[str]) -> Any:
         return _join_tables([kind.read(file, policy, columns) for file, kind in kinds.items()], path)
 
     is_typed = all(kind.is_typed for kind in kinds.values())
     keys = frozenset.intersection(*(kind.keys for kind in kinds.values()))
-    return FileFormat(first.name, schema, read, None, is_typed, keys)
+
+    def parts(path: Path, source: DataSource, size: PartSize) -> BatchSource:
+        return SeveralSources(path.name, kinds, source, size)
+
+    return FileFormat(first.name, schema, read, None, is_typed, keys, parts)
+
+
+class SeveralSources(BatchSource):
+    """Several files that are one table, one after the other; `kinds` are the formats of each.
+
+    A file is open only while its parts are asked for, so that there may be any number of them.
+    """
+
+    def __init__(self, name: str, kinds: Mapping[Path, FileFormat], source: DataSource, size: PartSize) -> None:
+        self._name, self._kinds, self._source, self._size = name, kinds, source, size
+        schemas = {}
+        for file in kinds:
+            with self._opened(file) as opened:
+                schemas[file] = opened.schema
+        check_same_columns({file.name: one.names for file, one in schemas.items()})
+        self.schema = _common_schema(list(schemas.values()), next(iter(schemas.values())))
+
+    def choose(self, policy: Policy, columns: list[str]) -> Any:
+        """Choose columns; where types show only in the cells, each file is looked through for them."""
+        self._policy, self._columns = policy, columns
+        schemas = []
+        for file in self._kinds:
+            with self._opened(file) as opened:
+                schemas.append(opened.choose(policy, columns))
+        self._types = _common_schema(schemas, schemas[0])
+        return self._types
+
+    def parts(self) -> Generator[Part]:
+        """Give the parts of one file after the other."""
+        hashes: list[tuple[str, str]] = []
+        for file in self._kinds:
+            with self._opened(file) as opened:
+                opened.choose(self._policy, self._columns)
+                for part in opened.parts():
+                    yield partial(self._run, file, opened, part)
+                if opened.digest is not None:
+                    hashes.append((file.name, opened.digest))
+        if len(hashes) == len(self._kinds):
+            self.digest = list_digest(hashes)
+
+    def _run(self, file: Path, opened: BatchSource, part: Part) -> Any:
+        """Run a part and put its columns into the types that all files have in common."""
+        try:
+            table = part()
+        except Exception as error:  # noqa: BLE001 - it is said which file it is of, and raised once more
+            raise FileError(file, self._kinds[file], opened, error) from None
+        return pa.table({field.name: self._cast(table.column(field.name), field) for field in self._types})
+
+    def _cast(self, column: Any, field: Any) -> Any:
+        if field.type in {column.type, _plain_type(column.type)}:
+            return column
+        try:
+            return column.cast(_plain_type(column.type)).cast(field.type)
+        except pa.ArrowException:
+            raise _different_types_error(field.name, self._name) from None
+
+    @contextmanager
+    def _opened(self, file: Path) -> Iterator[BatchSource]:
+        """Open a file, and say of an error in which it is."""
+        opened = None
+        try:
+            opened = self._kinds[file].open_source(file, self._source, self._size)
+            yield opened
+        except DataError:
+            raise
+        except Exception as error:  # noqa: BLE001 - as above
+            raise FileError(file, self._kinds[file], opened, error) from None
+        finally:
+            if opened is not None:
+                opened.close()
+
+    def explain(self, error: Exception) -> Exception | None:
+        """Say of a file what it says of itself."""
+        return error.explain() if isinstance(error, FileError) else None
+
+
+class FileError(Exception):
+    """An error in one of several files."""
+
+    def __init__(self, file: Path, kind: FileFormat, opened: BatchSource | None, error: Exception) -> None:
+        super().__init__(file)
+        self._file, self._kind, self._opened, self.error = file, kind, opened, error
+
+    def explain(self) -> Exception:
+        """Give the sentence that the file has for it."""
+        if self._opened is not None and (found := self._opened.explain(self.error)) is not None:
+            return found
+        return unreadable_error(self._file, self._kind, self.error) if isinstance(self.error, DAMAGED) else self.error
+
+
+def _common_schema(schemas: list[Any], first: Any) -> Any:
+    """Find the types that hold the columns of all files, in the order and with the marks of the first."""
+    return pa.schema([field.with_type(common_type([one.field(field.name).type for one in schemas])) for field in first])
+
+
+def _different_types_error(column: str, table: str) -> DataError:
+    return DataError(
+        f"column {quote(column)} has different types in the files of {table}, which have none in common; "
+        "write them alike"
+    )
 
 
 def _join_tables(tables: list[Any], path: Path) -> Any:
@@ -232,10 +354,7 @@ def _join_tables(tables: list[Any], path: Path) -> Any:
         try:
             columns[name] = pa.chunked_array([piece.cast(kind) for piece in pieces], kind)
         except pa.ArrowException:
-            raise DataError(
-                f"column {quote(name)} has different types in the files of {path.name}, which have none in common; "
-                "write them alike"
-            ) from None
+            raise _different_types_error(name, path.name) from None
     return pa.table(columns).unify_dictionaries()
 
 
@@ -285,10 +404,17 @@ def _read_feather(path: TableFile, _: Policy, columns: list[str]) -> Any:
 
 _OF_DATABASES = frozenset({"query", "table"})
 _FORMATS: Mapping[str, FileFormat] = {
-    "csv": FileFormat("CSV", csv_schema, read_csv, read_first_csv_records),
-    "parquet": FileFormat("Parquet", _parquet_schema, _read_parquet, _read_first_parquet_rows),
-    "feather": FileFormat("Feather", _feather_schema, _read_feather),
-    "json": FileFormat("JSON Lines", json_lines_schema, read_json_lines, read_first_json_objects),
+    "csv": FileFormat("CSV", csv_schema, read_csv, read_first_csv_records, parts=CsvBlocks, streams=True),
+    "parquet": FileFormat("Parquet", _parquet_schema, _read_parquet, _read_first_parquet_rows, parts=ParquetGroups),
+    "feather": FileFormat("Feather", _feather_schema, _read_feather, parts=FeatherBatches),
+    "json": FileFormat(
+        "JSON Lines",
+        json_lines_schema,
+        read_json_lines,
+        read_first_json_objects,
+        parts=JsonLinesBlocks,
+        streams=True,
+    ),
     "workbook": FileFormat("a workbook", sheet_schema, read_sheet, is_typed=False, keys=frozenset({"sheet"})),
     "statistics": FileFormat("a file of a statistics package", statistics_schema, read_statistics, is_typed=False),
     "sqlite": FileFormat(
@@ -298,6 +424,7 @@ _FORMATS: Mapping[str, FileFormat] = {
         database_files.read_first_sqlite_rows,
         is_typed=False,
         keys=_OF_DATABASES,
+        parts=database_files.SqliteRows,
     ),
     "duckdb": FileFormat(
         "DuckDB",
@@ -305,6 +432,7 @@ _FORMATS: Mapping[str, FileFormat] = {
         database_files.read_duckdb,
         database_files.read_first_duckdb_rows,
         keys=_OF_DATABASES,
+        parts=database_files.DuckdbRows,
     ),
 }
 _SERVERS: Mapping[str, FileFormat] = {
@@ -314,6 +442,7 @@ _SERVERS: Mapping[str, FileFormat] = {
         database_servers.read_postgresql,
         database_servers.read_first_postgresql_rows,
         keys=_OF_DATABASES,
+        parts=database_servers.PostgresqlRows,
     ),
     "mysql": FileFormat(
         "MySQL",
@@ -322,6 +451,7 @@ _SERVERS: Mapping[str, FileFormat] = {
         database_servers.read_first_mysql_rows,
         is_typed=False,
         keys=_OF_DATABASES,
+        parts=database_servers.MysqlRows,
     ),
 }
 _BY_SUFFIX: Mapping[str, str] = {
@@ -338,13 +468,13 @@ _BY_SUFFIX: Mapping[str, str] = {
 
 # Identifiers that repeat: rows that seem to be one person's, in a table whose policy takes each for another's.
 
-_FIRST_ROWS = 100_000
+FIRST_ROWS = 100_000
 """Identifiers of larger tables are counted only where these first rows give cause: most tables repeat none."""
 
 _LOOKED_AT = 1000
 """So many different values tell whether a column is of dates or of decimal numbers."""
 
-_MOST_CELLS = 10_000_000
+MOST_CELLS = 10_000_000
 """More cells than this are not counted: all of them at once would take memory that the search needs."""
 
 
@@ -366,9 +496,9 @@ def find_repeated_identifiers(table: Table, policy: Policy) -> dict[str, float]:
     {'ssn': 1.5}
     """
     names = [] if policy.individual else [column.name for column in policy.identifiers]
-    if table.rows > _FIRST_ROWS:
+    if table.rows > FIRST_ROWS:
         names = list(_rows_per_value(table, policy, names, _read_first_rows))
-    if len(names) * table.rows > _MOST_CELLS:
+    if len(names) * table.rows > MOST_CELLS:
         return {}
     return _rows_per_value(table, policy, names, _read_rows)
 
@@ -401,8 +531,12 @@ def may_name_persons(cells: pa.ChunkedArray) -> bool:
     """
     if pa.types.is_dictionary(cells.type):
         cells = cells.cast(cells.type.value_type)
-    different = cells.drop_null().unique()
-    return len(different) ** 2 >= len(cells) - cells.null_count and not _repeat_by_chance(different)
+    return values_name_persons(cells.drop_null().unique(), len(cells) - cells.null_count)
+
+
+def values_name_persons(different: Any, rows: int) -> bool:
+    """Tell the same by the different values of a column, and by how many rows have one."""
+    return len(different) ** 2 >= rows and not _repeat_by_chance(different)
 
 
 _DATE_OR_DECIMAL = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([ T]\d.*)?|[-+]?\d+[.,]\d+", re.ASCII)
@@ -430,8 +564,8 @@ def _read_rows(table: Table, policy: Policy, names: list[str]) -> Any:
 def _read_first_rows(table: Table, policy: Policy, names: list[str]) -> Any:
     """Read the first rows, or a few more, of columns that are not in the table."""
     if table.place is None:
-        return frame_to_arrow(first_frame_rows(table.native, table.kind, _FIRST_ROWS), table.kind, names)
+        return frame_to_arrow(first_frame_rows(table.native, table.kind, FIRST_ROWS), table.kind, names)
     kind = file_format(table.place)
     if kind.read_first is not None:
         return kind.read_first(table.place, policy, names)
-    return _read_rows(table, policy, names).slice(0, _FIRST_ROWS)
+    return _read_rows(table, policy, names).slice(0, FIRST_ROWS)

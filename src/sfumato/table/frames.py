@@ -25,6 +25,7 @@ _KINDS = {
     ("polars", "DataFrame"): "polars",
     ("pyarrow", "Table"): "arrow",
     ("duckdb", "DuckDBPyRelation"): "duckdb",
+    ("pyspark", "DataFrame"): "spark",
 }
 
 
@@ -61,7 +62,7 @@ def frame_column_names(frame: Any) -> list[str]:
 
 
 def frame_kind(frame: Any) -> str:
-    """Tell whether a frame is of ``pandas``, ``polars``, ``duckdb`` or ``arrow``."""
+    """Tell whether a frame is of ``pandas``, ``polars``, ``duckdb``, ``arrow`` or ``spark``."""
     for base in type(frame).__mro__:
         kind = _KINDS.get((base.__module__.split(".")[0].lstrip("_"), base.__name__))
         if kind:
@@ -79,6 +80,8 @@ def first_frame_rows(frame: Any, kind: str, rows: int) -> Any:
 
 def frame_to_arrow(frame: Any, kind: str, columns: list[str]) -> Any:
     """Convert columns to Arrow; where that fails, the first column that cannot be is named, and none of its cells."""
+    if kind == "spark":
+        raise DataError('a Spark DataFrame is anonymized where its rows are; say engine="spark"')
     try:
         return _TO_ARROW[kind](frame, columns)
     except _NOT_ARROW:

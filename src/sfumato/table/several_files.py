@@ -1,14 +1,18 @@
 """Several files that are one table: a folder of Parquet files, or all that a pattern such as data/*.csv matches."""
 
 import glob
+import hashlib
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sfumato.errors import DataError, listing, quote
 
 _PATTERN = ("*", "?", "[")
 _PARQUET = (".parquet", ".pq")
+_PART = re.compile(r"part-[0-9]{5,}(\.csv|\.csv\.gz|\.parquet)")
+"""How the files are called that a release has in place of one table."""
 _RELEASE = ("manifest.json", "public")
 
 
@@ -19,7 +23,7 @@ def find_files(path: Path) -> list[Path] | None:
     Parquet files (_SUCCESS, _metadata), belong to no table.
     """
     if os.path.isdir(path):  # noqa: PTH112 - never raises, whatever a name is
-        return _find_parquet_files(path)
+        return find_parts(path) or _find_parquet_files(path)
     if not any(sign in str(path) for sign in _PATTERN) or os.path.lexists(path):
         return None
     found = (Path(name) for name in glob.glob(str(path), recursive=True))  # noqa: PTH207 - of any depth, and absolute
@@ -27,6 +31,30 @@ def find_files(path: Path) -> list[Path] | None:
     if not files:
         raise DataError(f"no file matches {quote(str(path))}; check the pattern, and the folder that it starts from")
     return files
+
+
+def find_parts(folder: Path) -> list[Path]:
+    """Find the files of a folder that holds the table of a release and nothing else, part-00000.csv and on.
+
+    There are none where it holds anything else, parts of several formats, or not all parts from 0 on.
+    """
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208 - names are enough
+    except OSError:  # whoever reads it will say so
+        return []
+    endings = {found[1] if (found := _PART.fullmatch(name)) else None for name in names}
+    whole = {*names} == {f"part-{number:05}{ending}" for number in range(len(names)) for ending in endings}
+    return [folder / name for name in names] if whole else []
+
+
+def list_digest(files: Iterable[tuple[str, str]]) -> str:
+    """The SHA-256 of a list of files with theirs, as sha256sum prints it.
+
+    >>> list_digest([("part-00000.csv", "0" * 64)])[:16]
+    'd42504326d9fdf09'
+    """
+    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in files)
+    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def _find_parquet_files(folder: Path) -> list[Path]:

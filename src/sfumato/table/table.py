@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from io import BufferedReader
@@ -62,7 +63,19 @@ class UnpackedFile:
     descriptor: int
 
 
-TableFile = Path | UnpackedFile
+@dataclass(frozen=True)
+class PackedFile:
+    """A compressed file that is unpacked while it is read, from its beginning on; stands where its path stands.
+
+    `name` is that of the compressed file, `suffix` the ending of what is in it.
+    """
+
+    name: str
+    suffix: str
+    opener: Callable[[], BufferedReader]
+
+
+TableFile = Path | UnpackedFile | PackedFile
 """A file that can be opened any number of times."""
 
 
@@ -70,6 +83,8 @@ def open_table_file(path: TableFile) -> BufferedReader:
     """Open the file of a table; what is no regular file that may be read is refused."""
     if isinstance(path, UnpackedFile):  # anew, so that each reader has a place of its own in it
         return os.fdopen(os.open(f"/proc/self/fd/{path.descriptor}", os.O_RDONLY | os.O_CLOEXEC), "rb")
+    if isinstance(path, PackedFile):
+        return path.opener()
     try:
         return open_regular_file(path)
     except UnreadableFile as error:

@@ -22,22 +22,24 @@ def table_from(data: Any, policy: Policy) -> Table:
     """
     if isinstance(data, Table):
         return data
-    return read_table(find_place(_as_place(data)), policy) if _is_place(data) else from_frame(data, policy)
+    return read_table(find_place(as_place(data)), policy) if is_place(data) else from_frame(data, policy)
 
 
 def read_original(data: Any, policy: Policy) -> Table:
     """Read a table that somebody names in place of the policy's own source, as the policy has it read."""
-    if not _is_place(data):
+    if not is_place(data):
         return table_from(data, policy)
-    place = find_place(_as_place(data))
+    place = find_place(as_place(data))
     return read_table(place, policy.replace(source=str(place)))
 
 
-def _is_place(data: Any) -> bool:
+def is_place(data: Any) -> bool:
+    """Tell whether somebody named a table by its place."""
     return isinstance(data, str | os.PathLike | DatabaseUrl)
 
 
-def _as_place(data: Any) -> str | TablePlace:
+def as_place(data: Any) -> str | TablePlace:
+    """Give a place as `find_place` takes it."""
     return data if isinstance(data, str | DatabaseUrl) else Path(data)
 
 
@@ -47,4 +49,4 @@ def describe_source(data: Any) -> str:
     >>> describe_source("data/adult.csv"), describe_source([])
     ('adult.csv', 'the table')
     """
-    return find_place(_as_place(data)).name if _is_place(data) else "the table"
+    return find_place(as_place(data)).name if is_place(data) else "the table"

@@ -9,8 +9,8 @@ import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from io import BufferedReader
+from contextlib import ExitStack, contextmanager
+from io import BufferedReader, RawIOBase
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from sfumato.core.memory import check_memory, find_memory_allowed
 from sfumato.errors import DataError, is_lack_of_memory, listing
-from sfumato.table.table import TableFile, UnpackedFile, open_table_file
+from sfumato.table.table import PackedFile, TableFile, UnpackedFile, open_table_file
 
 _PIECE = 1 << 20
 _MARKS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard", b"PK\x03\x04": "zip", b"PK\x05\x06": "zip"}
@@ -27,6 +27,16 @@ _ZIPPED = (".xlsx", ".xlsm", ".xlsb", ".ods")
 """Workbooks, which are zip archives and formats of their own."""
 _STRAY = ("__MACOSX/", ".DS_Store")
 _ENCRYPTED = 1
+_DAMAGED = (
+    OSError,
+    EOFError,
+    ValueError,
+    NotImplementedError,
+    zlib.error,
+    zipfile.BadZipFile,
+    pa.ArrowException,
+)
+"""What the libraries raise of a file that is none of theirs."""
 
 
 def find_compression(path: Path) -> str | None:
@@ -36,6 +46,68 @@ def find_compression(path: Path) -> str | None:
     with open_table_file(path) as file:
         head = file.read(4)
     return next((name for mark, name in _MARKS.items() if head.startswith(mark)), None)
+
+
+def packed(path: Path) -> PackedFile:
+    """Give what is in a compressed file as a file that is unpacked while it is read, and never held.
+
+    Its beginning is looked at here; what is damaged further on is refused where it is reached.
+    """
+    compression = find_compression(path)
+    assert compression is not None  # noqa: S101 - whoever asks has found one
+    with _opened_content(path, compression) as (suffix, _):
+        pass
+
+    def opener() -> BufferedReader:
+        return BufferedReader(_UnpackedStream(path, compression), _PIECE)
+
+    return PackedFile(path.name, suffix, opener)
+
+
+class _UnpackedStream(RawIOBase):
+    """The content of a compressed file, as bytes from its beginning on; what is damaged is a `DataError`."""
+
+    def __init__(self, path: Path, compression: str) -> None:
+        self._path, self._compression = path, compression
+        self._stack = ExitStack()
+        _, self._content = self._stack.enter_context(_opened_content(path, compression))
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Unpack the next bytes."""
+        with _said_damaged(self._path, self._compression):
+            piece = self._content.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the file as well."""
+        self._stack.close()
+        super().close()
+
+
+@contextmanager
+def _opened_content(path: Path, compression: str) -> Iterator[tuple[str, Any]]:
+    """Open a compressed file to read what is in it; gives its ending as well."""
+    with open_table_file(path) as file:
+        with _said_damaged(path, compression):
+            suffix, content = _OPENERS[compression](file, path)
+        with content:
+            yield suffix, content
+
+
+@contextmanager
+def _said_damaged(path: Path, compression: str) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGED as error:
+        if is_lack_of_memory(error):
+            raise MemoryError from None
+        raise DataError(
+            f"{path.name} cannot be unpacked as {compression}: it is damaged or cut off; fetch it once more"
+        ) from None
 
 
 @contextmanager
@@ -49,25 +121,8 @@ def unpacked(path: Path, *, most: int | None = None) -> Iterator[TableFile]:
     if compression is None:
         yield path
         return
-    with open_table_file(path) as file:
-        try:
-            suffix, content = _OPENERS[compression](file, path)
-            with content:
-                descriptor = _unpack(content, path, most)
-        except (
-            OSError,
-            EOFError,
-            ValueError,
-            NotImplementedError,
-            zlib.error,
-            zipfile.BadZipFile,
-            pa.ArrowException,
-        ) as error:
-            if is_lack_of_memory(error):
-                raise MemoryError from None
-            raise DataError(
-                f"{path.name} cannot be unpacked as {compression}: it is damaged or cut off; fetch it once more"
-            ) from None
+    with _said_damaged(path, compression), _opened_content(path, compression) as (suffix, content):
+        descriptor = _unpack(content, path, most)
     try:
         yield UnpackedFile(path.name, suffix, descriptor)
     finally:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.arrays import BoolArray, FloatArray
+from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.arrow import arrow_texts
 from sfumato.core.numbers import read_decimal
 from sfumato.encode import EncodedTable, QuasiIdentifier
@@ -77,12 +77,18 @@ def _squared_error(attribute: QuasiIdentifier, recoding: Recoding) -> float | No
     known = ~np.isnan(true)
     if not known.any():
         return None
-    off = true[known] - true[known].mean()
-    total = float((off**2).sum())
-    if total <= 1e-26 * len(off):
+    rows = None if recoding.counts is None else recoding.counts[known]  # of each line, where lines are counted
+    off = true[known] - np.average(true[known], weights=rows)
+    total = _sum_squares(off, rows)
+    if total <= 1e-26 * (len(off) if rows is None else int(rows.sum())):
         return None
     rest = np.where(np.isnan(told[known]), off, true[known] - told[known])
-    return float((rest**2).sum()) / total
+    return _sum_squares(rest, rows) / total
+
+
+def _sum_squares(errors: FloatArray, rows: IntArray | None) -> float:
+    squares = errors**2
+    return float(squares.sum() if rows is None else (squares * rows).sum())
 
 
 def read_label_numbers(attribute: QuasiIdentifier, labels: tuple[Label, ...]) -> FloatArray:
@@ -118,4 +124,4 @@ def _share_changed(attribute: QuasiIdentifier, recoding: Recoding) -> float:
     same: BoolArray = own.take(column.codes) == labels.codes
     if recoding.published is not None:
         same &= recoding.published
-    return 1.0 - float(same.mean())
+    return 1.0 - float(np.average(same, weights=recoding.counts))

@@ -112,7 +112,8 @@ def measure(encoded: EncodedTable, recoding: Recoding) -> Utility:
         labels = recoding.labels[attribute.name]
         lost: FloatArray = labels.loss.take(labels.codes)  # float[rows]
         losses.append(lost if recoding.published is None else np.where(recoding.published, lost, 1.0))
-    return replace(total, weighted_ncp=weigh_losses(losses, encoded.weights, encoded))
+    assert encoded.line_weights is not None  # noqa: S101 - there are weights; this tells the type checker
+    return replace(total, weighted_ncp=weigh_losses(losses, encoded.line_weights, encoded))
 
 
 def weigh_losses(losses: list[FloatArray], people: FloatArray, encoded: EncodedTable) -> float:
@@ -120,8 +121,8 @@ def weigh_losses(losses: list[FloatArray], people: FloatArray, encoded: EncodedT
 
     losses: float[rows] for each quasi-identifier; people: float[rows], the weights of those rows.
     """
-    assert encoded.weights is not None  # noqa: S101 - whoever calls has looked; this tells the type checker
-    total = max(float(encoded.weights.sum()), float(people.sum()))
+    assert encoded.line_weights is not None  # noqa: S101 - whoever calls has looked; this tells the type checker
+    total = max(float(encoded.line_weights.sum()), float(people.sum()))
     shares = [(float(lost @ people) + total - float(people.sum())) / total for lost in losses]
     return _weighted_mean(shares, np.array([attribute.weight for attribute in encoded.quasi]))
 

@@ -66,10 +66,8 @@ def compare_masked_columns(public: Path, manifest: Mapping[str, Any], original: 
     """Compare the masked columns of a release that are not generalized with those of the original."""
     masked = [column for column in manifest["columns"] if column.get("masked") and not column.get("generalized")]
     found: dict[str, PublishedChanges] = {}
-    for file in manifest["files"]:
+    for file in dict.fromkeys(column.get("table", manifest.get("table")) for column in masked):
         names = [column["name"] for column in masked if column.get("table", manifest.get("table")) == file]
-        if not names:
-            continue
         class_id = [manifest["class_id"]] if "class_id" in manifest else []
         published = read_published_columns(public / file, manifest, [*names, *class_id])
         truth = {name: encode_column(original, name) for name in names}

@@ -25,7 +25,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, count_codes
 from sfumato.core.classes import Histogram, count_values
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.encode import CodedColumn, EncodedTable, count_distinct_tuples, value_totals
@@ -33,6 +33,7 @@ from sfumato.errors import InputError
 from sfumato.labels.covered_values import CoveredCodes, find_covered_codes, find_declared_codes
 from sfumato.labels.data_dictionary import Entry
 from sfumato.recode import Recoding
+from sfumato.recode.recoding import collapse_lines
 from sfumato.split import TwoTables
 from sfumato.split.two_tables import codes_in_original, column_names_of_role, read_published_columns
 
@@ -131,7 +132,7 @@ def draw_queries(
     # rows that queries on this column can tell apart, each with its count
     tuples = encoded.tuples
     if sensitive not in tuples.others:
-        tuples = count_distinct_tuples(attributes, {sensitive: encoded.sensitive[sensitive]})
+        tuples = count_distinct_tuples(attributes, {sensitive: encoded.sensitive[sensitive]}, encoded.counts)
     values, counts = tuples.others[sensitive], tuples.counts
     rng, width = np.random.default_rng(workload.seed), encoded.sensitive[sensitive].width
     queries, actual, zero = list[CountQuery](), list[int](), 0
@@ -261,6 +262,7 @@ def estimator_from_tables(tables: TwoTables, encoded: EncodedTable, sensitive: s
         tuple(codes_in_original(o.texts, a.column) for o, a in zip(published, encoded.quasi, strict=True)),
         tables.class_of,
         tables.sizes,
+        tables.counts,
     )
     return CountEstimator(quasi, SensitiveBags.from_tables(tables, encoded, sensitive))
 
@@ -279,7 +281,7 @@ def estimator_from_labels(
     out, it is the values of the original under them. `levels` are those of columns whose labels are all of one level.
     """
     columns, line = {column.name: column for column in tables.quasi}, np.zeros_like(tables.sizes)
-    line[tables.class_of] = np.arange(tables.rows)  # a line of each class, which has the labels of all
+    line[tables.class_of] = np.arange(len(tables.class_of))  # a line of each class, which has the labels of all
     labels, covers = list[Codes](), list[CoveredCodes]()
     for attribute in encoded.quasi:
         column = columns[attribute.name]
@@ -306,11 +308,13 @@ class _ValueShares:
     codes: tuple[IntArray, ...]
     class_of: IntArray
     sizes: IntArray
+    counts: IntArray | None = None
 
     def shares(self, query: CountQuery) -> FloatArray:
         """Compute the share of each class's lines that match."""
-        class_of = self.class_of.take(query.matching_lines(self.columns, self.codes))
-        shares: FloatArray = np.bincount(class_of, minlength=len(self.sizes)) / self.sizes
+        lines = query.matching_lines(self.columns, self.codes)
+        counts = None if self.counts is None else self.counts.take(lines)
+        shares: FloatArray = count_codes(self.class_of.take(lines), len(self.sizes), counts) / self.sizes
         return shares
 
 
@@ -375,6 +379,9 @@ class SensitiveBags:
 
 def tables_of_labels(encoded: EncodedTable, recoding: Recoding) -> TwoTables:
     """Take the labels of a recoding, before any of it is shuffled."""
+    if recoding.counts is not None:
+        alike = collapse_lines(encoded, recoding)
+        return _classes_of_labels([*alike.labels.values()], [*alike.sensitive.values()], alike.counts)
     rows = slice(None) if recoding.published is None else np.flatnonzero(recoding.published)
     quasi = [CodedColumn(name, one.codes[rows], one.texts, None) for name, one in recoding.labels.items()]
     return _classes_of_labels(quasi, [replace(one, codes=one.codes[rows]) for one in encoded.sensitive.values()])
@@ -387,8 +394,9 @@ def read_tables_of_labels(table: Path, manifest: Mapping[str, Any]) -> TwoTables
     return _classes_of_labels([columns[name] for name in quasi], [columns[name] for name in sensitive])
 
 
-def _classes_of_labels(quasi: Sequence[CodedColumn], sensitive: Sequence[CodedColumn]) -> TwoTables:
-    class_of, _ = number_tuples(pack_tuples([one.codes for one in quasi], [one.width for one in quasi]))
-    ones: IntArray = np.ones(len(class_of), dtype=np.int64)
-    bags = {one.name: count_values(class_of, one.codes.astype(np.int64), ones, value_totals(one)) for one in sensitive}
-    return TwoTables(tuple(quasi), class_of, np.bincount(class_of), bags)
+def _classes_of_labels(
+    quasi: Sequence[CodedColumn], sensitive: Sequence[CodedColumn], counts: IntArray | None = None
+) -> TwoTables:
+    class_of, classes = number_tuples(pack_tuples([one.codes for one in quasi], [one.width for one in quasi]))
+    bags = {one.name: count_values(class_of, one.codes, counts, value_totals(one, counts)) for one in sensitive}
+    return TwoTables(tuple(quasi), class_of, count_codes(class_of, classes, counts), bags, counts)

@@ -229,12 +229,30 @@ def check_linked_persons(counts: ClassCounts, k: int) -> tuple[int, list[str]]:
     A pseudonym links a person's rows, so whoever knows in which classes these are looks for a pseudonym that is in the
     same ones: everybody whose rows are is as good a guess, and nobody else is. This goes beyond the papers.
     """
-    counts.connection.execute(
-        "CREATE TABLE IF NOT EXISTS sharing AS SELECT count(*) AS persons FROM "
-        "(SELECT list_sort(list(id)) AS classes FROM people GROUP BY who) GROUP BY classes"
-    )
+    if not counts.connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'sharing'").fetchall():
+        _count_sharing(counts)
     fewest, below = counts.first_line(
         f"SELECT coalesce(min(persons), 0), coalesce(sum(persons) FILTER (persons < {k}), 0) FROM sharing"
     )
     who = "1 person stands" if below == 1 else f"{below:,} persons stand"
     return fewest, [f"{who} in a set of classes that fewer than {k} persons share"] if below else []
+
+
+_LISTED_AT_ONCE = 10_000_000
+"""So many classes of persons are in lists at once: DuckDB moves no list that it is making to disk."""
+
+
+def _count_sharing(counts: ClassCounts) -> None:
+    """Make the table ``sharing``: how many persons have each set of classes."""
+    lines = int(counts.first_line("SELECT count(*) FROM people")[0])
+    parts = 1 + lines // _LISTED_AT_ONCE
+    counts.connection.execute("CREATE TABLE sets (classes BIGINT[], persons BIGINT)")
+    for part in range(parts):
+        counts.connection.execute(
+            "INSERT INTO sets SELECT classes, count(*) FROM (SELECT list_sort(list(CAST(id AS BIGINT))) AS classes "
+            f"FROM people WHERE hash(who) % {parts} = {part} GROUP BY who) GROUP BY classes"
+        )
+    counts.connection.execute(
+        "CREATE TABLE sharing AS SELECT CAST(sum(persons) AS BIGINT) AS persons FROM sets GROUP BY classes"
+    )
+    counts.connection.execute("DROP TABLE sets")

@@ -27,6 +27,8 @@ ValueShares = tuple[Sequence[int], Sequence[float]]
 """Which values a class has, by their codes, and the share of each."""
 
 _WITHOUT_AUDIT = frozenset({"variational", "kl", "emd-equal", "emd-ordered"})
+_SHARES_AT_ONCE = 5_000_000
+"""So many shares of a value in a class are in memory at once, those of 0 included."""
 _TIGHT: Any = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
@@ -197,29 +199,59 @@ def _emd_hierarchical(compared: ComparedDistributions) -> str:
 
 
 def _emd_general(compared: ComparedDistributions) -> str:
-    """Solve one dual program per different distribution that might be the farthest, or too far."""
+    """Solve one dual program per different distribution that might be the farthest, or too far.
+
+    Classes are looked at in the order of an upper bound, so many at a time, until the bound of all others says that
+    they are neither; these keep it. It is the one of `transport_distances`, in SQL.
+    """
     connection, costs = compared.counts.connection, compared.counts.promise.costs
     if compared.column not in costs:
         raise InputError(f"distance emd needs the costs of {quote(compared.column)}, which the audit does not have")
-    code = {value: i for i, value in enumerate(compared.distribution.values)}
-    lines = connection.execute(
-        f"SELECT id, list(v ORDER BY v), list(p ORDER BY v) FROM {compared.shares} GROUP BY id"
-    ).fetchall()
-    shares = [([code[value] for value in values], parts) for _, values, parts in lines]
-    figures = transport_distances(compared.distribution, costs[compared.column], shares, compared.limit)
-    ids = pa.array([line[0] for line in lines], pa.int64())
-    table = f"{compared.whole}_figures"
-    connection.register(table, pa.table({"id": ids, "figure": pa.array(figures, pa.float64())}))
+    distribution, table = compared.distribution, f"{compared.whole}_figures"
+    code = {value: i for i, value in enumerate(distribution.values)}
+    matrix = cost_matrix(distribution.values, costs[compared.column])
+    ways = matrix @ (np.array(distribution.totals) / sum(distribution.totals))
+    connection.register(f"{table}_ways", pa.table({"v": pa.array(distribution.values, pa.string()), "way": ways}))
+    connection.execute(
+        f"CREATE OR REPLACE TABLE {table}_bounds AS SELECT id, row_number() OVER (ORDER BY figure DESC, id) AS place, "
+        "figure FROM (SELECT id, least(sum(s.p * w.way), greatest(1 - sum(least(s.p, s.q)), 0) * "
+        f"{float(matrix.max(initial=0.0))}) AS figure FROM {compared.shares} s "
+        f"JOIN {table}_ways w ON w.v IS NOT DISTINCT FROM s.v GROUP BY id)"
+    )
+    connection.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT id, figure FROM {table}_bounds LIMIT 0")
+    farthest, done, most = 0.0, 0, max(100, _SHARES_AT_ONCE // max(len(code), 1))
+    while True:
+        lines = connection.execute(
+            "SELECT b.id, any_value(b.figure), list(s.v ORDER BY s.v), list(s.p ORDER BY s.v) "
+            f"FROM {compared.shares} s "
+            f"JOIN {table}_bounds b ON b.id = s.id WHERE b.place > {done} AND b.place <= {done + most} GROUP BY b.id"
+        ).fetchall()
+        # a hair more, since sums in another order differ in their last digits
+        if not lines or max(line[1] for line in lines) * (1 + 1e-9) <= min(compared.limit, farthest):
+            break
+        shares = [([code[value] for value in values], parts) for _, _, values, parts in lines]
+        figures = transport_distances(distribution, costs[compared.column], shares, compared.limit, farthest)
+        ids = pa.array([line[0] for line in lines], pa.int64())
+        connection.register("solved", pa.table({"id": ids, "figure": pa.array(figures, pa.float64())}))
+        connection.execute(f"INSERT INTO {table} SELECT id, figure FROM solved")
+        connection.unregister("solved")
+        farthest, done = max(farthest, *figures), done + len(lines)
+    connection.execute(f"INSERT INTO {table} SELECT id, figure FROM {table}_bounds WHERE place > {done}")
     return f"SELECT id, figure FROM {table}"
 
 
 def transport_distances(
-    distribution: InputDistribution, costs: MoveCosts, shares: Sequence[ValueShares], limit: float
+    distribution: InputDistribution,
+    costs: MoveCosts,
+    shares: Sequence[ValueShares],
+    limit: float,
+    farthest: float = 0.0,
 ) -> list[float]:
     """Find the distance of each class, exact for the farthest and for all beyond `limit`.
 
-    `shares` has a line for each class. A class that an upper bound shows to be neither gets the bound: rows that all
-    travel as if they did not know where they come from are a way to move, if not the cheapest.
+    `shares` has a line for each class, and `farthest` is the distance of some other class. A class that an upper bound
+    shows to be neither gets the bound: rows that all travel as if they did not know where they come from are a way to
+    move, if not the cheapest.
 
     >>> whole = InputDistribution(("a", "b"), (1, 1))
     >>> transport_distances(whole, {("a", "b"): 2.0}, [([0], [1.0]), ([0, 1], [0.5, 0.5])], 0.0)
@@ -231,7 +263,6 @@ def transport_distances(
         part[list(codes)] = of_class
     figures = [float(min(part @ table @ whole, np.maximum(part - whole, 0).sum() * table.max())) for part in parts]
     solved: dict[bytes, float] = {}
-    farthest = 0.0
     # From the largest bound down: what is neither beyond the limit nor beyond the farthest so far is left at its bound.
     for i in np.argsort(np.negative(figures), kind="stable").tolist():
         if figures[i] > min(limit, farthest):

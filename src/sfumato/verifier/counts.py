@@ -20,8 +20,9 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.errors import InputError, NotVerified, listing
-from sfumato.verifier.duckdb_tables import TableView
+from sfumato.verifier.duckdb_tables import TableView, read_pieces
 from sfumato.verifier.join_bound import find_excesses
+from sfumato.verifier.packed_labels import PackedLabels, pack_labels
 from sfumato.verifier.release_files import Layout
 from sfumato.verifier.stated_promise import Promise, StatedRequirement, sensitive_columns, share_bound
 
@@ -30,6 +31,8 @@ MOST_NAMED = 3
 
 _ORDERED_BY = 3
 
+_LISTED_TOGETHER = 16
+"""Columns whose labels are listed by one query."""
 _MANY_COLUMNS = 30
 """With more quasi-identifiers than this, the labels of all are fetched at once."""
 
@@ -88,8 +91,12 @@ class ClassCounts(ABC):
         return int(rows), int(classes)
 
     @abstractmethod
-    def labels(self, column: str) -> list[str | None]:
-        """List the different labels of a quasi-identifier."""
+    def labels(self, column: str, most: int | None = None) -> list[str | None]:
+        """List the different labels of a quasi-identifier; so many of them at the most."""
+
+    @abstractmethod
+    def count_labels(self, column: str) -> int:
+        """Count the different labels of a quasi-identifier."""
 
     @abstractmethod
     def describe(self, identifier: int) -> str:
@@ -120,20 +127,29 @@ class ClassCounts(ABC):
             value = table.text_sql("v")
             self.connection.execute(f"CREATE TABLE {pairs} AS SELECT id, n, {value} AS v, r FROM ({source})")
             return
-        values = self.connection.sql(f"SELECT DISTINCT v FROM ({source})").to_arrow_table().column("v")
-        texts = pa.array(table.texts(column, values), pa.string())
-        self.connection.register(f"{pairs}_texts", pa.table({"v": values, "t": texts}))
+        self.connection.execute(f"CREATE TABLE {pairs}_values AS SELECT DISTINCT v FROM ({source})")
+        self.connection.execute(f"CREATE TABLE {pairs}_texts AS SELECT v, '' AS t FROM {pairs}_values LIMIT 0")
+        for piece in read_pieces(self.connection, f"{pairs}_values"):
+            values = piece.column("v")
+            self.connection.register(
+                "piece", pa.table({"v": values, "t": pa.array(table.texts(column, values), pa.string())})
+            )
+            self.connection.execute(f"INSERT INTO {pairs}_texts SELECT * FROM piece")
+            self.connection.unregister("piece")
         self.connection.execute(
             f"CREATE TABLE {pairs} AS SELECT id, n, t AS v, CAST(sum(r) AS BIGINT) AS r FROM ({source}) p "
             f"JOIN {pairs}_texts x ON x.v IS NOT DISTINCT FROM p.v GROUP BY id, n, t"
         )
+        self.connection.execute(f"DROP TABLE {pairs}_values")
+        self.connection.execute(f"DROP TABLE {pairs}_texts")
 
 
 class OneTableCounts(ClassCounts):
     """A generalized table: a class is the rows that agree in all their labels (Definition 2 of Wong et al. 2006).
 
-    One pass over the file for each sensitive column that is checked (the first gives the classes too), or one for the
-    classes alone; one more where rows name individuals. Here ``classes`` has the labels beside ``id`` and ``n``.
+    One pass over the files for each sensitive column that is checked (the first gives the classes too), or one for the
+    classes alone; one more where rows name individuals. Here ``classes`` has the labels beside ``id`` and ``n``. Where
+    there are many classes, their labels are packed meanwhile (`PackedLabels`).
     """
 
     def __init__(self, table: TableView, promise: Promise) -> None:
@@ -141,6 +157,11 @@ class OneTableCounts(ClassCounts):
         self.table = table
         labels = [table.column(quasi) for quasi in promise.quasi]
         self.order = ", ".join(f"c.{label}" for label in labels[:_ORDERED_BY])
+        counted = [table.column(column) for column in (*promise.checked_columns, promise.individual) if column]
+        self._packed = pack_labels(table, labels, counted)
+        if self._packed is not None:
+            self._count_packed(self._packed)
+            return
         keys, same = ", ".join(labels), " AND ".join(f"c.{label} IS NOT DISTINCT FROM p.{label}" for label in labels)
         for place, column in enumerate(promise.checked_columns):
             value = table.column(column)
@@ -163,19 +184,75 @@ class OneTableCounts(ClassCounts):
             people = f"SELECT c.id, p.{table.column(promise.individual)} AS who, count(*) AS r {rows}"
         self._count_persons(table, people)
 
-    def labels(self, column: str) -> list[str | None]:
-        """List the different labels of a quasi-identifier."""
-        name = self.table.column(column)
-        if len(self.promise.quasi) > _MANY_COLUMNS:  # a query for each of hundreds of columns takes seconds
-            return self.table.texts(column, self._class_labels.column(name).unique())
-        labels = self.connection.sql(f"SELECT DISTINCT {name} AS v FROM classes")
+    def _count_packed(self, packed: PackedLabels) -> None:
+        """Make the same tables by labels that are packed; ``packed_classes`` has what the labels were packed into.
+
+        Where that is one number, it is the id of the class, and no class is looked up.
+        """
+        table, checked, keys = self.table, self.promise.checked_columns, ", ".join(packed.keys)
+        numbered = len(packed.keys) > 1
+
+        def with_id(lines: str) -> str:
+            if not numbered:
+                return f"SELECT w0 AS id, p.* EXCLUDE (w0) FROM {lines} p"
+            kept = f"p.* EXCLUDE ({keys})"
+            return f"SELECT c.id, {kept} FROM {lines} p JOIN packed_classes c ON {packed.same('c', 'p')}"
+
+        for place, column in enumerate(checked):
+            packed.count_cells(f"cells_{place}", f"{table.column(column)} AS v")
+        if not checked:
+            packed.count_cells("cells_0")
+        number = "row_number() OVER ()" if numbered else "w0"
+        self.connection.execute(
+            f"CREATE TABLE packed_classes AS SELECT {number} AS id, {keys}, CAST(sum(r) AS BIGINT) AS n FROM cells_0 "
+            f"GROUP BY {keys}"
+        )
+        packed.view_classes("packed_classes", "classes")
+        if not checked:
+            self.connection.execute("DROP TABLE cells_0")
+        for place, column in enumerate(checked):
+            cells = (
+                f"SELECT q.id, c.n, q.v, q.r FROM ({with_id(f'cells_{place}')}) q JOIN packed_classes c ON c.id = q.id"
+            )
+            self._make_pairs(table, column, cells)
+            self.connection.execute(f"DROP TABLE cells_{place}")
+        people = None
+        if self.promise.individual is not None:
+            packed.count_cells("persons_cells", f"{table.column(self.promise.individual)} AS who")
+            people = with_id("persons_cells")
+        self._count_persons(table, people)
+
+    def labels(self, column: str, most: int | None = None) -> list[str | None]:
+        """List the different labels of a quasi-identifier; so many of them at the most."""
+        limit = "" if most is None else f" LIMIT {most}"
+        labels = self.connection.sql(f"SELECT v FROM ({self._labels_query(column)}) ORDER BY v{limit}")
         return self.table.texts(column, labels.to_arrow_table().column("v"))
 
+    def count_labels(self, column: str) -> int:
+        """Count the different labels of a quasi-identifier."""
+        return int(self.first_line(f"SELECT count(*) FROM ({self._labels_query(column)})")[0])
+
+    def _labels_query(self, column: str) -> str:
+        name = self.table.column(column)
+        if self._packed is not None:
+            return self._packed.labels_query("packed_classes", name)
+        if len(self.promise.quasi) > _MANY_COLUMNS:  # a query for each of hundreds of columns takes seconds
+            return f"SELECT unnest({name}) AS v FROM {self._class_labels}"
+        return f"SELECT DISTINCT {name} AS v FROM classes"
+
     @cached_property
-    def _class_labels(self) -> Any:
-        """The labels of all classes, as an Arrow table."""
-        keys = ", ".join(self.table.column(quasi) for quasi in self.promise.quasi)
-        return self.connection.sql(f"SELECT {keys} FROM classes").to_arrow_table()
+    def _class_labels(self) -> str:
+        """The name of a view of one line, with the list of the different labels of each quasi-identifier.
+
+        Some columns at a time: DuckDB sets megabytes aside for each list of a query, whatever is in it.
+        """
+        columns, parts = [self.table.column(quasi) for quasi in self.promise.quasi], []
+        for start in range(0, len(columns), _LISTED_TOGETHER):
+            lists = ", ".join(f"list(DISTINCT {name}) AS {name}" for name in columns[start : start + _LISTED_TOGETHER])
+            parts.append(f"class_labels_{start}")
+            self.connection.execute(f"CREATE TABLE {parts[-1]} AS SELECT {lists} FROM classes")
+        self.connection.execute(f"CREATE VIEW class_labels AS SELECT * FROM {', '.join(parts)}")
+        return "class_labels"
 
     def describe(self, identifier: int) -> str:
         """Name a class by its published labels."""
@@ -236,18 +313,25 @@ class TwoTableCounts(ClassCounts):
                 source = f"SELECT p.id, l.n, p.v, p.r FROM cells p JOIN {lines} l ON l.id = p.id"
                 self._make_pairs(table, column, source)
 
-    def labels(self, column: str) -> list[str | None]:
-        """List the different labels of a quasi-identifier."""
-        labels = self._all_labels.column(self.promise.quasi.index(column)).combine_chunks()
-        return self.nss.texts(column, labels.flatten())
+    def labels(self, column: str, most: int | None = None) -> list[str | None]:
+        """List the different labels of a quasi-identifier; so many of them at the most."""
+        labels = f"SELECT unnest(l{self.promise.quasi.index(column)}) AS v FROM {self._all_labels}"
+        limit = "" if most is None else f" LIMIT {most}"
+        found = self.connection.sql(f"SELECT v FROM ({labels}) ORDER BY v{limit}")
+        return self.nss.texts(column, found.to_arrow_table().column("v"))
+
+    def count_labels(self, column: str) -> int:
+        """Count the different labels of a quasi-identifier."""
+        labels = f"l{self.promise.quasi.index(column)}"
+        return int(self.first_line(f"SELECT coalesce(len({labels}), 0) FROM {self._all_labels}")[0])
 
     @cached_property
-    def _all_labels(self) -> Any:
-        """One line with a list of the different labels of each quasi-identifier, from one pass."""
+    def _all_labels(self) -> str:
+        """The name of a table of one line, with a list of the labels of each quasi-identifier, from one pass."""
         columns = (self.nss.column(quasi) for quasi in self.promise.quasi)
         lists = ", ".join(f"list(DISTINCT {column}) AS l{i}" for i, column in enumerate(columns))
         self.nss.read(f"CREATE TABLE labels AS SELECT {lists} FROM {self.nss.source}")
-        return self.connection.sql("SELECT * FROM labels").to_arrow_table()
+        return "labels"
 
     def describe(self, identifier: int) -> str:
         """Name a class by its class id."""

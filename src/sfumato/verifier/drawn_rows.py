@@ -23,7 +23,7 @@ from typing import Any
 import duckdb
 
 from sfumato.errors import InputError, NotVerified, listing, quote
-from sfumato.verifier.duckdb_tables import CsvDialect, TableView, as_text, open_view, unreadable
+from sfumato.verifier.duckdb_tables import Files, TableView, as_paths, as_text, open_view, own_dialect, unreadable
 from sfumato.verifier.release_files import JsonObject, plain_file
 from sfumato.verifier.sql import connect, path_pattern, quote_text
 from sfumato.verifier.verdict import Finding, Verdict
@@ -149,7 +149,7 @@ class OriginalRows:
     climbed: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
 
-def verify_drawn_files(path: Path, private: Path, statement: DrawnStatement, null: str) -> Verdict:
+def verify_drawn_files(files: Files, private: Path, statement: DrawnStatement, null: str) -> Verdict:
     """Check a written table of drawn rows against the evidence in the private part."""
     evidence = [private / GROUPS_FILE, private / STATISTICS_FILE]
     if not all(file.exists() for file in evidence):
@@ -158,10 +158,9 @@ def verify_drawn_files(path: Path, private: Path, statement: DrawnStatement, nul
             "of the release, which is not here: name the whole folder"
         )
     groups, statistics = (plain_file(private, file.name).resolve() for file in evidence)
-    connection = connect([path.resolve(), groups, statistics], in_order=True)
+    connection = connect([*as_paths(files), groups, statistics], in_order=True)
     with closing(connection):
-        dialect = None if path.suffix == ".parquet" else CsvDialect((null,), packed=path.suffix == ".gz")
-        view = open_view(connection, "published", path.resolve(), dialect)
+        view = open_view(connection, "published", files, own_dialect(files, null))
         for name, file in (("group_of", groups), ("stated", statistics)):
             try:
                 connection.execute(

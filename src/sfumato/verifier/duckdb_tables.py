@@ -8,7 +8,7 @@ import csv
 import gzip
 import re
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
@@ -18,8 +18,9 @@ import duckdb
 import pyarrow as pa
 
 from sfumato.errors import NotVerified, is_lack_of_memory, quote
-from sfumato.verifier.release_files import open_without_waiting
+from sfumato.verifier.release_files import PART, open_without_waiting
 from sfumato.verifier.sql import connect, path_pattern, quote_text, remove_guard, remove_guard_sql
+from sfumato.verifier.working_space import is_lack_of_disk
 
 ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "latin-1": "latin-1", "utf-16": "utf-16"}
 """The encodings of earlier releases' files, as this library and DuckDB call them."""
@@ -97,11 +98,32 @@ class TableView:
         return [describe_cells(names, row) for row in zip(*cells, strict=True)]
 
 
+_PIECE = 500_000
+"""So many lines of a table of counts are looked at in Python at a time."""
+
+
+def read_pieces(connection: Any, table: str, columns: str = "*", size: int = _PIECE) -> Iterator[Any]:
+    """Read a table of the database as Arrow tables of so many lines at the most, so that it may be of any length.
+
+    >>> numbers = connect()
+    >>> _ = numbers.execute("CREATE TABLE t AS SELECT range AS n FROM range(5)")
+    >>> [piece.num_rows for piece in read_pieces(numbers, "t", size=2)]
+    [2, 2, 1]
+    """
+    ((lines,),) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
+    for start in range(0, lines, size):
+        piece = f"rowid >= {start} AND rowid < {start + size}"
+        yield connection.sql(f"SELECT {columns} FROM {table} WHERE {piece}").to_arrow_table()
+
+
 def unreadable(label: str, error: Exception) -> Exception:
     """Say that a table cannot be read, and so not be verified; too little memory says nothing of the table."""
+    if is_lack_of_disk(error):
+        return error
     if is_lack_of_memory(error):
         return MemoryError()
-    return NotVerified(f"{label} cannot be read: {explain_failure(error)}")
+    part = PART.search(str(error))  # of several files, DuckDB names the one
+    return NotVerified(f"{part[0] if part else label} cannot be read: {explain_failure(error)}")
 
 
 def describe_cells(names: Sequence[str], cells: Sequence[str | None]) -> str:
@@ -144,6 +166,15 @@ class CsvDialect:
         )
 
 
+Files = Path | Sequence[Path]
+"""A table as its file, or as the files that are one table together."""
+
+
+def as_paths(files: Files) -> tuple[Path, ...]:
+    """List the files of a table, as absolute paths."""
+    return tuple(path.resolve() for path in ((files,) if isinstance(files, Path) else files))
+
+
 def open_file(path: Path, *, null: str = "", types: Mapping[str, str] | None = None) -> TableView:
     """Open a written file as the view ``published``.
 
@@ -154,30 +185,36 @@ def open_file(path: Path, *, null: str = "", types: Mapping[str, str] | None = N
 
 
 def open_files(
-    paths: Mapping[str, Path], *, null: str = "", types: Mapping[str, str] | None = None, others: Sequence[Path] = ()
+    tables: Mapping[str, Files], *, null: str = "", types: Mapping[str, str] | None = None, others: Sequence[Path] = ()
 ) -> list[TableView]:
-    """Open written files on one connection, each as the view of its name; it may read the `others`, and no more."""
-    resolved = {source: path.resolve() for source, path in paths.items()}
-    connection = connect([*resolved.values(), *others])
-    return [open_view(connection, source, path, own_dialect(path, null), types) for source, path in resolved.items()]
+    """Open written tables on one connection, each as the view of its name; it may read the `others`, and no more."""
+    resolved = {source: as_paths(files) for source, files in tables.items()}
+    connection = connect([*(path for paths in resolved.values() for path in paths), *others])
+    return [open_view(connection, source, paths, own_dialect(paths, null), types) for source, paths in resolved.items()]
 
 
-def own_dialect(path: Path, null: str) -> CsvDialect | None:
-    """Tell how we write a file of this name; ``None`` for Parquet."""
-    return None if path.suffix == ".parquet" else CsvDialect((null,), packed=path.suffix == ".gz")
+def own_dialect(files: Files, null: str) -> CsvDialect | None:
+    """Tell how we write files of this name; ``None`` for Parquet."""
+    suffix = as_paths(files)[0].suffix
+    return None if suffix == ".parquet" else CsvDialect((null,), packed=suffix == ".gz")
 
 
 def open_view(
-    connection: Any, source: str, path: Path, dialect: CsvDialect | None, types: Mapping[str, str] | None = None
+    connection: Any, source: str, files: Files, dialect: CsvDialect | None, types: Mapping[str, str] | None = None
 ) -> TableView:
-    """Open a file as a view on a connection that may read it: a CSV of this dialect, or else Parquet."""
-    literal = quote_text(path_pattern(path))
+    """Open a table as a view on a connection that may read its files: CSV of this dialect, or else Parquet.
+
+    Several files have the same columns, in the same order and of the same types; each CSV has a header of its own.
+    """
+    paths = as_paths(files)
+    literal = f"[{', '.join(quote_text(path_pattern(path)) for path in paths)}]"
+    label = paths[0].name if len(paths) == 1 else paths[0].parent.name
     if dialect is not None:
-        columns, kinds = _read_header(path, dialect), dict[str, Any]()
+        columns, kinds = _read_alike(paths, lambda path: _read_header(path, dialect)), dict[str, Any]()
         places = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(columns)))
         rows = f"SELECT * FROM read_csv({literal}, {dialect.options}, columns = {{{places}}}, max_line_size = "
     else:
-        columns, plain = _read_schema(path)
+        columns, plain, _ = _read_alike(paths, _read_schema)
         kinds = _column_types(columns, plain, types or {})
         raw = ", ".join(f"r{i}" for i in range(len(columns)))
         # floating numbers by their digits, so that 0.0 and -0.0 are two values here as elsewhere
@@ -194,9 +231,22 @@ def open_view(
     try:
         connection.execute(statement(False))
     except duckdb.Error as error:
-        raise unreadable(path.name, error) from None
+        raise unreadable(label, error) from None
     guarded = dialect is not None and dialect.guarded
-    return TableView(connection, tuple(columns), kinds, source, path.name, guarded, statement)
+    return TableView(connection, tuple(columns), kinds, source, label, guarded, statement)
+
+
+def _read_alike(paths: Sequence[Path], read: Callable[[Path], Any]) -> Any:
+    """Read the columns of files that are one table; refuse one whose columns are not those of the first.
+
+    DuckDB takes columns by name or by place, fills in those that a file lacks, leaves out those that it has besides,
+    and rounds numbers to the type of the first file.
+    """
+    found = read(paths[0])
+    for path in paths[1:]:
+        if read(path) != found:
+            raise NotVerified(f"{path.name} has not the columns of {paths[0].name}, as they are there; it was changed")
+    return found
 
 
 _CSV_LINE = re.compile(r"CSV Error on Line: (\d+)")
@@ -249,19 +299,23 @@ def _read_header(path: Path, dialect: CsvDialect) -> list[str]:
     return [remove_guard(cell) if dialect.guarded else cell for cell in first]
 
 
-def _read_schema(path: Path) -> tuple[list[str], list[Any]]:
-    """Read the columns of a Parquet file and their types, those of the values where they are dictionaries."""
+def _read_schema(path: Path) -> tuple[list[str], list[Any], str]:
+    """Read the columns of a Parquet file, their types, and how they are stored.
+
+    The types are those of the values where columns are dictionaries.
+    """
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where a Parquet file is read
 
     try:
         with open_without_waiting(path) as file:
-            schema = pq.read_schema(file)
+            metadata = pq.read_metadata(file)
+            schema, stored = metadata.schema.to_arrow_schema(), str(metadata.schema).partition("\n")[2]
             names = list(schema.names)  # names may be no text, in a damaged file
     except (OSError, UnicodeError, pa.ArrowException) as error:
         if is_lack_of_memory(error):
             raise MemoryError from None
         raise NotVerified(f"{path.name} cannot be read: it is damaged, or no Parquet file") from None
-    return names, [_value_type(field.type) for field in schema]
+    return names, [_value_type(field.type) for field in schema], stored
 
 
 def _column_types(names: Sequence[str], kinds: Sequence[Any], declared: Mapping[str, str]) -> dict[str, Any]:

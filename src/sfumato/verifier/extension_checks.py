@@ -18,16 +18,17 @@ from sfumato.errors import InputError, NotVerified, listing
 from sfumato.verifier.accounts import check_manifest
 from sfumato.verifier.checks import reach_verdict
 from sfumato.verifier.counts import count_release
-from sfumato.verifier.duckdb_tables import TableView, arrow_types, as_text, open_view, own_dialect
+from sfumato.verifier.duckdb_tables import TableView, arrow_types, as_paths, as_text, open_view, own_dialect
 from sfumato.verifier.release_files import (
     CHANGED,
     JsonObject,
     Layout,
-    open_without_waiting,
     parse_json,
+    paths_digest,
     public_folder,
     read_bytes,
-    table_path,
+    stated_digest,
+    table_paths,
 )
 from sfumato.verifier.sql import connect
 from sfumato.verifier.stated_promise import InputDistribution, Promise, is_xy
@@ -105,7 +106,7 @@ def _manifest_digest(public: Path) -> str | None:
 
 
 def add_verdict_together(
-    verdict: Verdict, path: Path, manifest: JsonObject, promise: Promise, stated: StatedExtension
+    verdict: Verdict, paths: Sequence[Path], manifest: JsonObject, promise: Promise, stated: StatedExtension
 ) -> Verdict:
     """Add to the verdict on a written table what holds of it together with the releases that it extends.
 
@@ -121,7 +122,7 @@ def add_verdict_together(
         return replace(verdict, notes=(*verdict.notes, _NOT_CHECKED))
     bases = [_read_base(release) for release in stated.releases]
     problems = [problem for base in bases for problem in base.problems]
-    table = TableFile(path.resolve(), manifest)
+    table = TableFile(tuple(paths), manifest)
     together = _judge_together([table, *bases], promise, stated)
     return _combine(verdict, replace(together, problems=(*problems, *together.problems)), stated)
 
@@ -136,9 +137,9 @@ def add_verdict_in_memory(
 
 @dataclass(frozen=True)
 class TableFile:
-    """The table of a release as a file, with its manifest, and what is wrong with the files."""
+    """The table of a release in its files, with its manifest, and what is wrong with the files."""
 
-    path: Path
+    paths: tuple[Path, ...]
     manifest: JsonObject
     problems: tuple[str, ...] = ()
 
@@ -146,11 +147,9 @@ class TableFile:
 def _read_base(release: ExtendedTable) -> TableFile:
     assert release.public is not None  # noqa: S101 - the caller has looked; this tells the type checker
     base = read_table_file(release.public)
-    with open_without_waiting(base.path) as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    stated = base.manifest["files"][base.path.name]["sha256"]
+    digest, stated = paths_digest(base.paths), stated_digest(base.manifest, base.manifest["table"])
     same = {digest, stated} == {release.sha256} and _manifest_digest(release.public) == release.manifest_sha256
-    wrong = f"{base.path.name} of a release that it extends is not the file that was published: it was changed"
+    wrong = f"{base.manifest['table']} of a release that it extends is not the file that was published: it was changed"
     return base if same else replace(base, problems=(wrong,))
 
 
@@ -160,7 +159,7 @@ def read_table_file(public: Path) -> TableFile:
     check_manifest(manifest)
     if "table" not in manifest:
         raise NotVerified(f"a release that is read with others is not of one table: {CHANGED}")
-    return TableFile(table_path(public, manifest["table"]).resolve(), manifest)
+    return TableFile(table_paths(public, manifest, manifest["table"]), manifest)
 
 
 def _judge_together(tables: Sequence[Any], promise: Promise, stated: StatedExtension) -> Verdict:
@@ -170,7 +169,9 @@ def _judge_together(tables: Sequence[Any], promise: Promise, stated: StatedExten
     itself, and not looked at here.
     """
     names = promise.needed_columns
-    with closing(connect([table.path for table in tables if isinstance(table, TableFile)])) as connection:
+    with closing(
+        connect([path for table in tables if isinstance(table, TableFile) for path in as_paths(table.paths)])
+    ) as connection:
         views = open_tables(connection, tables, names)
         united = unite_tables(views, names)
         keys = ", ".join(united.column(name) for name in promise.quasi)
@@ -201,8 +202,8 @@ def open_tables(connection: Any, tables: Sequence[Any], names: Sequence[str]) ->
         if isinstance(table, TableFile):
             declared = {column["name"]: column.get("type", "") for column in table.manifest["columns"]}
             null = table.manifest.get("csv", {}).get("null", "")
-            dialect = own_dialect(table.path, null)
-            views[place] = open_view(connection, f"part_{place}", table.path, dialect, declared)
+            dialect = own_dialect(table.paths, null)
+            views[place] = open_view(connection, f"part_{place}", table.paths, dialect, declared)
     kinds = {
         place: dict(views[place].types) if place in views else arrow_types(table) for place, table in enumerate(tables)
     }

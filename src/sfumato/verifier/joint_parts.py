@@ -7,6 +7,7 @@ anything appears: each counts its written file by `count_part`, the counts are a
 holds the sums against the definitions.
 """
 
+from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from sfumato.errors import InputError, listing, quote
 from sfumato.verifier.accounts import is_part
 from sfumato.verifier.checks import reach_verdict
 from sfumato.verifier.counts import ClassCounts, count_release
-from sfumato.verifier.duckdb_tables import describe_cells, open_files
+from sfumato.verifier.duckdb_tables import Files, as_paths, describe_cells, open_files
 from sfumato.verifier.extension_checks import UNITED, open_tables, read_table_file, unite_tables
 from sfumato.verifier.release_files import (
     JsonObject,
@@ -48,10 +49,10 @@ class PartCounts:
     values: Mapping[str, Mapping[tuple[ClassLabels, str | None], int]]
 
 
-def count_part(path: Path, manifest: JsonObject, promise: Promise) -> PartCounts:
+def count_part(files: Files, manifest: JsonObject, promise: Promise) -> PartCounts:
     """Count the classes of a written table and their values, from the file alone."""
     types = {column["name"]: column.get("type", "") for column in manifest["columns"]}
-    views = open_files({"published": path}, null=manifest.get("csv", {}).get("null", ""), types=types)
+    views = open_files({"published": files}, null=manifest.get("csv", {}).get("null", ""), types=types)
     with closing(views[0].connection):
         counts, view = count_release(views, promise, read_layout(manifest)), views[0]
         names = ", ".join(view.column(name) for name in promise.quasi)
@@ -94,15 +95,23 @@ class _SummedCounts(ClassCounts):
 
     def _register(self, name: str, **columns: Any) -> None:
         arrays = {
-            key: part if isinstance(part, pa.Array) else pa.array(part, pa.int64()) for key, part in columns.items()
+            # whole numbers as bytes, since pyarrow would import pandas to ask whether it knows a list of them
+            key: part
+            if isinstance(part, pa.Array)
+            else pa.Array.from_buffers(pa.int64(), len(part), [None, pa.py_buffer(array("q", part))])
+            for key, part in columns.items()
         }
         self.connection.register(f"{name}_sums", pa.table(arrays))
         self.connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {name}_sums")
 
-    def labels(self, column: str) -> list[str | None]:
-        """List the different labels of a quasi-identifier."""
+    def labels(self, column: str, most: int | None = None) -> list[str | None]:
+        """List the different labels of a quasi-identifier; so many of them at the most."""
         place = self.promise.quasi.index(column)
-        return list({labels[place] for labels in self._labels})
+        return list({labels[place] for labels in self._labels})[:most]
+
+    def count_labels(self, column: str) -> int:
+        """Count the different labels of a quasi-identifier."""
+        return len(self.labels(column))
 
     def describe(self, identifier: int) -> str:
         """Name a class by its labels."""
@@ -155,7 +164,7 @@ def verify_parts(folder: Path, manifest: JsonObject, promise: Promise, others: S
     if lacking:
         raise InputError(f"the parts of {listing(lacking)} are missing; name their folders with --part, once for each")
     names = promise.needed_columns
-    with closing(connect([table.path for table in tables])) as connection:
+    with closing(connect([path for table in tables for path in as_paths(table.paths)])) as connection:
         united = unite_tables(open_tables(connection, tables, names), names)
         verdict = reach_verdict(count_release([united], promise, Layout({UNITED: tuple(names)})))
     return replace(verdict, problems=(*problems, *verdict.problems))

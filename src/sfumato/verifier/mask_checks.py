@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.errors import listing, quote
-from sfumato.verifier.duckdb_tables import TableView
+from sfumato.verifier.duckdb_tables import TableView, read_pieces
 from sfumato.verifier.release_files import JsonObject
 from sfumato.verifier.sql import quote_text
 
@@ -145,10 +145,11 @@ def _count_uneven(view: TableView, column: str, step: float) -> int:
         f"CREATE OR REPLACE TABLE uneven AS SELECT {cell} AS x, count(*) AS n FROM {view.source} "
         f"WHERE {cell} IS NOT NULL GROUP BY {cell}"
     )
-    cells = view.connection.sql("SELECT x, n FROM uneven").to_arrow_table()
-    texts, counts = view.texts(column, cells.column("x")), cells.column("n").to_pylist()
-    unit = Fraction(repr(step))
-    return sum(count for text, count in zip(texts, counts, strict=True) if not _is_multiple(text, unit))
+    unit, wrong = Fraction(repr(step)), 0
+    for piece in read_pieces(view.connection, "uneven"):
+        texts, counts = view.texts(column, piece.column("x")), piece.column("n").to_pylist()
+        wrong += sum(count for text, count in zip(texts, counts, strict=True) if not _is_multiple(text, unit))
+    return wrong
 
 
 def _is_multiple(text: str | None, unit: Fraction) -> bool:

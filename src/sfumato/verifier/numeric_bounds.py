@@ -5,12 +5,11 @@ label, as it is written, is read here, and has one number beside it: the end or 
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
 from sfumato.errors import listing, quote
-from sfumato.verifier.duckdb_tables import TableView
+from sfumato.verifier.duckdb_tables import TableView, read_pieces
 from sfumato.verifier.stated_promise import StatedBound
 
 BOUNDS = ("low", "high", "mid")
@@ -18,6 +17,8 @@ SPREAD = "spread"
 """The number beside the centre of a density, in place of these."""
 _MOST_NAMED = 3
 _LARGEST = 2**63 - 1
+_MOST_KEPT = 10_000
+"""Of labels with a wrong number no more are counted."""
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _ALONE = re.compile(rf"\s*({_NUMBER})\s*", re.ASCII)
@@ -33,12 +34,15 @@ def bound_problems(table: TableView, bounds: Sequence[StatedBound]) -> list[str]
     for stated in bounds:
         label, number = table.column(stated.of), table.column(stated.column)
         table.read(f"CREATE OR REPLACE TABLE beside AS SELECT DISTINCT {label} AS l, {number} AS b FROM {table.source}")
-        pairs = table.connection.sql("SELECT l, b FROM beside").to_arrow_table()
-        labels = table.texts(stated.of, pairs.column("l"))
-        numbers = table.texts(stated.column, pairs.column("b"))
         # one number in two spellings would tell rows of a class apart as well as two numbers
-        wrong = [text for text, count in Counter(labels).items() if count > 1]
-        wrong += [text for text, found in zip(labels, numbers, strict=True) if not _agrees(text, found, stated)]
+        twice = table.connection.sql(
+            f"SELECT l FROM beside GROUP BY l HAVING count(*) > 1 ORDER BY l LIMIT {_MOST_KEPT}"
+        )
+        wrong = table.texts(stated.of, twice.to_arrow_table().column("l"))
+        for piece in read_pieces(table.connection, "beside"):
+            labels, numbers = table.texts(stated.of, piece.column("l")), table.texts(stated.column, piece.column("b"))
+            wrong += [text for text, found in zip(labels, numbers, strict=True) if not _agrees(text, found, stated)]
+            wrong = wrong[:_MOST_KEPT]
         if wrong:
             named = listing(sorted({"NULL" if text is None else text for text in wrong}), most=_MOST_NAMED)
             problems.append(

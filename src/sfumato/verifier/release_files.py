@@ -4,6 +4,9 @@ Of the forms ``generalized``, ``synthetic`` and ``uncertain`` there is one table
 ``anatomy`` there are two (Wong et al., lossy join, Section 5): NSS with what is not sensitive, the class id last, and
 SS with the class id first, or one SS for each sensitive column.
 
+A table is a file, or several in a folder of its name, numbered from 0 on: then ``files`` has no entry of the table, and
+one of each part, ``table/part-00000.csv`` and on. By a hash such a table is known as by that of the list of its parts.
+
 Anybody may have changed the folder. So a file is read only if it is a plain file in the folder itself, it is opened
 without waiting for anybody who might write into it, and whatever is wrong is a sentence, never a traceback.
 """
@@ -12,8 +15,9 @@ import errno
 import hashlib
 import json
 import os
+import re
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -31,6 +35,8 @@ SIGNATURE = "manifest.json.sig"
 
 _MOST_SIGNS = 60
 FORMATS = (".csv", ".csv.gz", ".parquet")
+PART = re.compile(r"part-[0-9]{5,}(\.csv|\.csv\.gz|\.parquet)")
+"""How each of the files is called that are one table."""
 LARGEST_ACCOUNT = 1 << 27
 """Bytes of a manifest or an audit: a million labels take less."""
 CHANGED = "it was changed after publication, or is of another version"
@@ -103,6 +109,71 @@ def open_without_waiting(path: Path) -> BufferedReader:
     return os.fdopen(descriptor, "rb")
 
 
+def files_of_table(manifest: JsonObject, table: str) -> tuple[str, ...]:
+    """Name the files of a table by their paths in the public folder: itself, or the parts in the folder of its name.
+
+    >>> files_of_table({"files": {"table/part-00000.csv": {}, "table/part-00001.csv": {}}}, "table")
+    ('table/part-00000.csv', 'table/part-00001.csv')
+    """
+    if table in manifest["files"]:
+        return (table,)
+    return tuple(sorted(name for name in manifest["files"] if name.startswith(f"{table}/")))
+
+
+def table_paths(public: Path, manifest: JsonObject, table: str) -> tuple[Path, ...]:
+    """Find the files of a published table."""
+    files = files_of_table(manifest, table)
+    return (table_path(public, table),) if files == (table,) else tuple(listed_file(public, name) for name in files)
+
+
+def list_digest(files: Iterable[tuple[str, str]]) -> str:
+    """Hash a list of files with their hashes, by name, as ``sha256sum *`` prints it: what a table of several has.
+
+    >>> list_digest([("part-00000.csv", "0" * 64)])[:16]
+    'd42504326d9fdf09'
+    """
+    return hashlib.sha256("".join(f"{sha256}  {name}\n" for name, sha256 in sorted(files)).encode()).hexdigest()
+
+
+def stated_digest(manifest: JsonObject, table: str) -> str:
+    """Give the hash that a manifest has of a table: that of its file, or of the list of its parts."""
+    files = files_of_table(manifest, table)
+    if files == (table,):
+        return str(manifest["files"][table]["sha256"])
+    return list_digest((name.rpartition("/")[2], manifest["files"][name]["sha256"]) for name in files)
+
+
+def paths_digest(paths: Sequence[Path]) -> str:
+    """Hash a file; or several that are one table, as a list of their hashes."""
+    if len(paths) == 1 and not PART.fullmatch(paths[0].name):
+        return _sha256(paths[0])
+    return list_digest((path.name, _sha256(path)) for path in paths)
+
+
+def listed_file(public: Path, name: str) -> Path:
+    """Find a file whose hash the manifest has: in the public folder, or a part in the folder of its table."""
+    folder, slash, part = name.partition("/")
+    if not slash:
+        return plain_file(public, name)
+    if folder in {"", ".", ".."} or not PART.fullmatch(part) or any(sign in folder for sign in "\\\0"):
+        raise NotVerified(f"manifest.json names {quote(name)}, which is not a file of the release")
+    return _require_plain(parts_folder(public, folder) / part, name)
+
+
+def parts_folder(public: Path, name: str) -> Path:
+    """Find the folder of a table that is several files, which is a folder of the release and nowhere else."""
+    path = public / name
+    try:
+        mode = path.lstat().st_mode
+    except (OSError, ValueError):
+        raise NotVerified(f"the folder {name[:_MOST_SIGNS]} is missing from the release") from None
+    if stat.S_ISLNK(mode):
+        raise NotVerified(f"{name} is a link to another place; a release holds its files itself")
+    if not stat.S_ISDIR(mode):
+        raise NotVerified(f"{name} is not a folder, though the manifest has it as one: {CHANGED}")
+    return path
+
+
 def table_path(public: Path, name: str) -> Path:
     """Find a published table, which is a plain file in the folder itself and nowhere else."""
     path = plain_file(public, name)
@@ -123,17 +194,16 @@ def plain_file(public: Path, name: str) -> Path:
     return _require_plain(public / name)
 
 
-def _require_plain(path: Path) -> Path:
+def _require_plain(path: Path, name: str | None = None) -> Path:
+    name = path.name if name is None else name
     try:
         mode = path.lstat().st_mode
     except (OSError, ValueError):  # also a name that no file can have
-        raise NotVerified(f"{path.name[:_MOST_SIGNS]} is missing from the release") from None
+        raise NotVerified(f"{name[:_MOST_SIGNS]} is missing from the release") from None
     if stat.S_ISLNK(mode):
-        raise NotVerified(f"{path.name} is a link to another place; a release holds its files itself")
+        raise NotVerified(f"{name} is a link to another place; a release holds its files itself")
     if not stat.S_ISREG(mode):
-        raise NotVerified(
-            f"{path.name} is not a file but a folder, a pipe or a device; a release holds its files itself"
-        )
+        raise NotVerified(f"{name} is not a file but a folder, a pipe or a device; a release holds its files itself")
     return path
 
 
@@ -143,7 +213,7 @@ def _require_plain(path: Path) -> Path:
 def table_file_problems(public: Path, manifest: JsonObject) -> list[str]:
     """List what is wrong with the files whose hashes the manifest has."""
     files = manifest["files"].items()
-    return [problem for name, entry in files for problem in _hash_problems(plain_file(public, name), entry)]
+    return [problem for name, entry in files for problem in _hash_problems(listed_file(public, name), entry, name)]
 
 
 def other_file_problems(
@@ -154,7 +224,12 @@ def other_file_problems(
     The page is for reading, and no promise rests on it: unless all is to be `complete` it may be gone, but if it is
     there it is the one published.
     """
-    problems, expected = [], {*tables, "manifest.json"}
+    problems, expected, extra = [], {*tables, "manifest.json"}, list[str]()
+    for table in tables:
+        files = files_of_table(manifest, table)
+        if files != (table,):
+            inside = (f"{table}/{path.name}" for path in parts_folder(public, table).iterdir())
+            extra += [name for name in inside if name not in files]
     if "signed_by" in manifest:
         expected.add(SIGNATURE)
     page = manifest.get("summary")
@@ -162,11 +237,11 @@ def other_file_problems(
         path = public / page["file"]
         expected.add(page["file"])
         if path.is_symlink() or path.exists():
-            problems += _hash_problems(plain_file(public, page["file"]), page)
+            problems += _hash_problems(plain_file(public, page["file"]), page, page["file"])
         elif complete:
             problems.append(f"{path.name} is missing from the release")
-    extra = sorted(path.name for path in public.iterdir() if path.name not in expected)
-    return problems + [f"{name} does not belong to the release" for name in extra]
+    extra += [path.name for path in public.iterdir() if path.name not in expected]
+    return problems + [f"{name} does not belong to the release" for name in sorted(extra)]
 
 
 def manifest_file_problems(content: bytes, audit: JsonObject) -> list[str]:
@@ -177,18 +252,22 @@ def manifest_file_problems(content: bytes, audit: JsonObject) -> list[str]:
     return [] if same else ["manifest.json is not the file that was published: its SHA-256 differs"]
 
 
-def _hash_problems(path: Path, entry: JsonObject) -> list[str]:
+def _hash_problems(path: Path, entry: JsonObject, name: str) -> list[str]:
     problems = []
+    if _sha256(path, name) != entry["sha256"]:
+        problems.append(f"{name} is not the file that was published: its SHA-256 differs from the manifest's")
+    if entry.get("bytes", path.stat().st_size) != path.stat().st_size:
+        problems.append(f"{name} has not as many bytes as the manifest says")
+    return problems
+
+
+def _sha256(path: Path, name: str | None = None) -> str:
+    """Hash a file as it is read, a piece at a time."""
     try:
         with open_without_waiting(path) as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise NotVerified(f"{path.name} cannot be read: {error.strerror}") from None
-    if digest != entry["sha256"]:
-        problems.append(f"{path.name} is not the file that was published: its SHA-256 differs from the manifest's")
-    if entry.get("bytes", path.stat().st_size) != path.stat().st_size:
-        problems.append(f"{path.name} has not as many bytes as the manifest says")
-    return problems
+        raise NotVerified(f"{path.name if name is None else name} cannot be read: {error.strerror}") from None
 
 
 # Layout
@@ -268,8 +347,11 @@ def check_layout(manifest: JsonObject) -> None:
     A sensitive column belongs into a file of SS, any other column into NSS.
     """
     tables, columns = _table_names(manifest), manifest["columns"]
-    if any(table not in manifest["files"] for table in tables):
-        raise NotVerified(f"manifest.json has no hash of its table: {CHANGED}")
+    for table in tables:
+        if not (files := files_of_table(manifest, table)):
+            raise NotVerified(f"manifest.json has no hash of its table: {CHANGED}")
+        if files != (table,):
+            _check_parts(table, files)
     if "class_id" not in layout_keys(manifest):
         return
     if len(set(tables)) < len(tables):
@@ -287,6 +369,13 @@ def check_layout(manifest: JsonObject) -> None:
     empty = [table for table in tables if table not in {column["table"] for column in columns}]
     if empty:
         raise NotVerified(f"manifest.json puts no column into {quote(empty[0])}: {CHANGED}")
+
+
+def _check_parts(table: str, files: Sequence[str]) -> None:
+    """Refuse parts that are not numbered from 0 on, or are of several formats: other names might tell something."""
+    endings = {found[1] if (found := PART.fullmatch(name.rpartition("/")[2])) else None for name in files}
+    if {*files} != {f"{table}/part-{number:05}{ending}" for number in range(len(files)) for ending in endings}:
+        raise NotVerified(f"manifest.json does not name the files of {quote(table)} properly: {CHANGED}")
 
 
 def _table_names(manifest: JsonObject) -> list[str]:

@@ -12,6 +12,8 @@ from typing import Any
 
 import duckdb
 
+from sfumato.verifier.working_space import SPACE
+
 _FORMULA_SIGNS = frozenset("=+-@\t\r\0")
 _LARGEST_NUMBER = 10**11
 _FINEST_DENOMINATOR = 10**17
@@ -21,7 +23,7 @@ def connect(paths: Sequence[Path] = (), *, in_order: bool = False) -> Any:
     """Open a database in memory that loads nothing, writes nothing, and reads these files alone.
 
     Paths are absolute. No statement on the connection can change what it may do. Rows keep the order of their file
-    where `in_order` says so.
+    where `in_order` says so. What exceeds the memory of the `working_space` is moved to its folder, where it has one.
 
     >>> connect().execute("SELECT * FROM read_csv('other.csv')")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
@@ -35,7 +37,8 @@ def connect(paths: Sequence[Path] = (), *, in_order: bool = False) -> Any:
         "python_enable_replacements = false",  # a table is what we register, never a variable of that name
         "enable_progress_bar = false",  # by itself it is on, and on standard output, under python -c
         f"preserve_insertion_order = {'true' if in_order else 'false'}",
-        "temp_directory = ''",
+        f"temp_directory = {quote_text(str(SPACE.get().folder or ''))}",
+        *SPACE.get().settings,
         f"allowed_paths = [{allowed}]",
         "enable_external_access = false",
         "lock_configuration = true",

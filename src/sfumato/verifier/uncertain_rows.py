@@ -16,6 +16,7 @@ radius that grows, and compared one by one; a record that is missed would make a
 error function, and overlaps of boxes.
 """
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import InputError, NotVerified, listing, quote
 from sfumato.verifier.drawn_rows import DrawnColumnStatement
-from sfumato.verifier.duckdb_tables import CsvDialect, TableView, as_text, open_view, unreadable
+from sfumato.verifier.duckdb_tables import Files, TableView, as_paths, as_text, open_view, own_dialect, unreadable
 from sfumato.verifier.release_files import CHANGED, JsonObject, plain_file
 from sfumato.verifier.sql import connect, path_pattern, quote_text
 from sfumato.verifier.verdict import Finding, Verdict
@@ -58,6 +59,8 @@ _PAIRS_AT_ONCE = 40_000
 """Pairs that are compared at a time: so few that they stay near the processor, and on one thread."""
 _IN_A_BOX = 48
 """Points that are looked at together."""
+_LAST: dict[bytes, tuple[float, int]] = {}
+"""What was counted last, by the hash of all numbers that it was counted of."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ class UncertainStatement:
         return cls(tuple(requirements), density, tuple(columns), tuple(strata))
 
 
-def verify_uncertain_files(path: Path, private: Path, statement: UncertainStatement, null: str) -> Verdict:
+def verify_uncertain_files(files: Files, private: Path, statement: UncertainStatement, null: str) -> Verdict:
     """Check a written table of densities against the true values in the private part."""
     if not (private / TRUE_VALUES_FILE).exists():
         raise InputError(
@@ -131,10 +134,9 @@ def verify_uncertain_files(path: Path, private: Path, statement: UncertainStatem
             "release, which is not here: name the whole folder"
         )
     truth = plain_file(private, TRUE_VALUES_FILE).resolve()
-    connection = connect([path.resolve(), truth], in_order=True)
+    connection = connect([*as_paths(files), truth], in_order=True)
     with closing(connection):
-        dialect = None if path.suffix == ".parquet" else CsvDialect((null,), packed=path.suffix == ".gz")
-        view = open_view(connection, "published", path.resolve(), dialect)
+        view = open_view(connection, "published", files, own_dialect(files, null))
         try:
             connection.execute(f"CREATE TABLE truth AS SELECT * FROM read_parquet({quote_text(path_pattern(truth))})")
         except duckdb.Error as error:
@@ -328,8 +330,18 @@ class _Records:
         return inverse.reshape(-1).astype(np.int64), len(unique)
 
     def least_anonymity(self, group_of: Places, groups: int, enough: float) -> tuple[float, int]:
-        """Find the lowest expected anonymity of a record, counted no further than enough, and how many have less."""
+        """Find the lowest expected anonymity of a record, counted no further than enough, and how many have less.
+
+        A release is checked in memory, and again from its files. Where these hold the same numbers to the last bit, the
+        sums are the same ones, and are not counted a second time.
+        """
         lowest, few, spreads = math.inf, 0, self.smallest()
+        told = hashlib.sha256(repr((self.statement, groups, enough)).encode())
+        for part in (group_of, *self.spreads, *self.truth):
+            told.update(np.ascontiguousarray(part).tobytes())
+        known = _LAST.get(told.digest())
+        if known is not None:
+            return known
         order = np.argsort(group_of, kind="stable")
         for rows in np.split(order, np.searchsorted(group_of[order], np.arange(1, groups))):
             scaled = [
@@ -343,7 +355,9 @@ class _Records:
                 found = np.full(len(rows), float(len(rows)))
             lowest = min(lowest, float(found.min()))
             few += int((found < enough * (1 - 1e-9)).sum())
-        return lowest if few else enough, few
+        _LAST.clear()
+        _LAST[told.digest()] = lowest if few else enough, few
+        return _LAST[told.digest()]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -384,11 +398,12 @@ def expected_fits(points: Numbers, spreads: Numbers, density: str, enough: float
 
 @dataclass(frozen=True, eq=False)
 class _Boxes:
-    """Points, a few dozen near ones at a time, and the box around them: `order` int[n] lists them box by box.
+    """Points, float[n, d], a few dozen near ones at a time in a box: `order` int[n] lists them box by box.
 
     `places` int[n] says where each point stands in that order; `low` and `high` are float[boxes, d].
     """
 
+    points: Numbers
     order: Places
     places: Places
     low: Numbers
@@ -401,16 +416,24 @@ class _Boxes:
         places[order] = np.arange(len(order))
         starts = np.arange(0, len(order), _IN_A_BOX)
         ordered = points[order]
-        return cls(order, places, np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts))
+        return cls(points, order, places, np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts))
 
     def within(self, points: Numbers, distance: float, density: str) -> Places:
-        """List the points in all boxes that are no farther than so from the box around these, in the density's norm."""
-        beyond = np.maximum(np.maximum(points.min(axis=0) - self.high, self.low - points.max(axis=0)), 0.0)
-        away = beyond.max(axis=1) if density == "uniform" else np.sqrt(np.einsum("ij,ij->i", beyond, beyond))
-        near = np.flatnonzero(away <= distance * (1 + 1e-9))
+        """List the points that are no farther than so from the box around these, in the density's norm."""
+        low, high, reach = points.min(axis=0), points.max(axis=0), distance * (1 + 1e-9)
+        near = np.flatnonzero(_apart(self.low - high, low - self.high, density) <= reach)
         listed = (near[:, None] * _IN_A_BOX + np.arange(_IN_A_BOX)).ravel()
         found: Places = self.order[listed[listed < len(self.order)]]
-        return found
+        # of a box that is near, many points are not
+        inside = self.points.take(found, axis=0)
+        return found.take(np.flatnonzero(_apart(inside - high, low - inside, density) <= reach))
+
+
+def _apart(above: Numbers, below: Numbers, density: str) -> Numbers:
+    """Give distances from a box, float[n], by how far others lie above and below it in each column: float[n, d]."""
+    beyond = np.maximum(np.maximum(above, below), 0.0)
+    distances: Numbers = beyond.max(axis=1) if density == "uniform" else np.sqrt(np.einsum("ij,ij->i", beyond, beyond))
+    return distances
 
 
 def _chances(points: Numbers, others: Numbers, spreads: Numbers, radius: float, density: str) -> Numbers:

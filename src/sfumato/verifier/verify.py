@@ -66,7 +66,7 @@ from sfumato.verifier.release_files import (
     read_bytes,
     read_layout,
     table_file_problems,
-    table_path,
+    table_paths,
 )
 from sfumato.verifier.stated_promise import Promise, RequestedPromise, objection
 from sfumato.verifier.uncertain_rows import (
@@ -77,8 +77,11 @@ from sfumato.verifier.uncertain_rows import (
     verify_uncertain_files,
 )
 from sfumato.verifier.verdict import Finding, FoundSignature, Verdict
+from sfumato.verifier.working_space import working_space
 
 _MOST_LISTED = 5
+_MOST_LABELS = 10_000
+"""Of a column with a list of labels in the data dictionary, not many more are looked at."""
 _ROUNDING = 1e-6
 _MODEL_KEYS = (
     *("model", "k", "alpha", "beta", "l", "c", "t", "linked_k", "distance"),
@@ -86,7 +89,7 @@ _MODEL_KEYS = (
 )
 
 
-def verify(
+def verify(  # noqa: PLR0913 - what a release may be checked against, and what that may take
     folder: str | Path,
     *,
     asked: RequestedPromise | None = None,
@@ -94,6 +97,9 @@ def verify(
     signed_by: str | Path | None = None,
     bases: Sequence[str | Path] = (),
     parts: Sequence[str | Path] = (),
+    memory: int | None = None,
+    threads: int | None = None,
+    spill: str | Path | None = None,
 ) -> Verdict:
     """Re-check a published release from its files.
 
@@ -101,15 +107,32 @@ def verify(
     promises. `previous` names the files of earlier releases, in place of those that the private audit knows.
     `signed_by` is the file of a public key: whatever its owner has not signed is refused, every public file included.
     `bases` are the folders of the releases that this one adds rows to, where it does and the private audit does not
-    know them. `parts` are the folders of the other parts, where several parties published one release together. Raises
-    `NotVerified` where a file is missing, cannot be read or is not signed by that key, and
-    `InputError` where a requirement cannot be checked with what is at hand.
+    know them. `parts` are the folders of the other parts, where several parties published one release together.
+
+    Rows are read from the files as they are counted, and not held. With `memory`, in bytes, what is counted takes no
+    more of it, nor more `threads`; what does not fit is moved to disk, into a folder within `spill` (or where the
+    system keeps temporary files), which is removed in the end.
+
+    Raises `NotVerified` where a file is missing, cannot be read or is not signed by that key, and `InputError` where a
+    requirement cannot be checked with what is at hand, or with so much memory and disk.
     """
     if not isinstance(folder, str | os.PathLike):
         raise InputError(
             f"a {type(folder).__name__} has no files to be checked; name the folder of a release, which save wrote "
             "(a release in memory was verified when it was made)"
         )
+    with working_space(memory, threads, spill):
+        return _verify_folder(folder, asked, previous, signed_by, bases, parts)
+
+
+def _verify_folder(
+    folder: str | Path,
+    asked: RequestedPromise | None,
+    previous: Mapping[str, str | Path] | None,
+    signed_by: str | Path | None,
+    bases: Sequence[str | Path],
+    parts: Sequence[str | Path],
+) -> Verdict:
     key = None if signed_by is None else TrustedKey.read(Path(signed_by))
     public = public_folder(Path(folder))
     content, manifest = _read_manifest(public, key)
@@ -121,7 +144,7 @@ def verify(
     promise = replace(promise, previous=use_files(promise.previous, previous))
     _check_requirements(promise, str(manifest.get("form")))
     layout = read_layout(manifest)
-    paths = [table_path(public, name) for name in layout.files]
+    paths = [table_paths(public, manifest, name) for name in layout.files]
     extension = read_extension(manifest, audit, bases)
     if parts and "part_of" not in manifest:
         raise InputError("the release is no part of one that several parties published; leave out --part")
@@ -237,7 +260,9 @@ def _verify_in_memory(
     others = locate_files(promise.joined_releases)
     needed = {*promise.needed_columns, *promise.join_columns, *(one.column for one in promise.bounds)}
     needed |= {one.column for one in masks}
-    views = register_tables(tables, needed, [class_id] if class_id else [], others)
+    views = register_tables(
+        tables, needed, [class_id] if class_id else [], [path for files in others for path in files]
+    )
     with closing(views[0].connection):
         earlier = open_earlier(views[0].connection, promise.joined_releases, others)
         verdict = reach_verdict(count_release(views, promise, layout), earlier)
@@ -245,12 +270,15 @@ def _verify_in_memory(
         return replace(verdict, problems=(*verdict.problems, *problems))
 
 
-def _verify_tables(paths: Sequence[Path], promise: Promise, manifest: JsonObject, audit: JsonObject) -> Verdict:
+def _verify_tables(
+    paths: Sequence[Sequence[Path]], promise: Promise, manifest: JsonObject, audit: JsonObject
+) -> Verdict:
     """Check the promise of the written table or tables, and what does not fit the manifest."""
     layout, types = read_layout(manifest), {column["name"]: column.get("type", "") for column in manifest["columns"]}
-    sources = {f"published_{i}": path for i, path in enumerate(paths)}
+    sources = {f"published_{i}": files for i, files in enumerate(paths)}
     others = locate_files(promise.joined_releases)
-    views = open_files(sources, null=manifest.get("csv", {}).get("null", ""), types=types, others=others)
+    null, readable = manifest.get("csv", {}).get("null", ""), [path for files in others for path in files]
+    views = open_files(sources, null=null, types=types, others=readable)
     with closing(views[0].connection):
         problems = [
             problem
@@ -270,7 +298,7 @@ def _verify_tables(paths: Sequence[Path], promise: Promise, manifest: JsonObject
 
 
 def _verify_part(
-    paths: Sequence[Path],
+    paths: Sequence[Sequence[Path]],
     public: Path,
     promise: Promise,
     manifest: JsonObject,
@@ -286,11 +314,13 @@ def _verify_part(
     return replace(together, problems=(*own, *together.problems), notes=(*alone.notes, *together.notes))
 
 
-def _verify_drawn(path: Path, public: Path, promise: Promise, manifest: JsonObject, audit: JsonObject) -> Verdict:
+def _verify_drawn(
+    paths: Sequence[Path], public: Path, promise: Promise, manifest: JsonObject, audit: JsonObject
+) -> Verdict:
     """Check a table of drawn rows against the evidence in the private part, and what does not fit the manifest."""
     statement = DrawnStatement.from_manifest(manifest, promise.requirements)
     null = manifest.get("csv", {}).get("null", "")
-    verdict = verify_drawn_files(path, public.resolve().parent / "private", statement, null)
+    verdict = verify_drawn_files(paths, public.resolve().parent / "private", statement, null)
     problems = [
         f"the table has {number:,} {what} where the manifest says {manifest[what]:,}"
         for what, number in (("rows", verdict.rows), ("classes", verdict.classes))
@@ -305,12 +335,14 @@ def _verify_drawn(path: Path, public: Path, promise: Promise, manifest: JsonObje
     return replace(verdict, problems=(*verdict.problems, *problems), notes=notes)
 
 
-def _verify_uncertain(path: Path, public: Path, promise: Promise, manifest: JsonObject, audit: JsonObject) -> Verdict:
+def _verify_uncertain(
+    paths: Sequence[Path], public: Path, promise: Promise, manifest: JsonObject, audit: JsonObject
+) -> Verdict:
     """Check a table of densities against the true values in the private part, and what does not fit the manifest."""
     statement = UncertainStatement.from_manifest(manifest, promise.requirements)
     null = manifest.get("csv", {}).get("null", "")
     private = public.resolve().parent / "private"
-    verdict = verify_uncertain_files(path, private, statement, null)
+    verdict = verify_uncertain_files(paths, private, statement, null)
     problems = number_problems(verdict, manifest, audit) + evidence_problems(private, audit, [TRUE_VALUES_FILE])
     notes = (*verdict.notes, *drawn_mask_notes(manifest["columns"]))
     return replace(verdict, problems=(*verdict.problems, *problems), notes=notes)
@@ -382,18 +414,17 @@ def label_problems(counts: ClassCounts, columns: Sequence[JsonObject]) -> list[s
         name, stated = column["name"], column.get("labels")
         if column["role"] != "quasi" or ("labels" not in column and "different_labels" not in column):
             continue
-        labels = set(counts.labels(name))
         if stated is None:
-            if column["different_labels"] != len(labels):
-                problems.append(
-                    f"column {quote(name)} has {len(labels):,} labels, not as many as the data dictionary says"
-                )
+            if column["different_labels"] != (number := counts.count_labels(name)):
+                problems.append(f"column {quote(name)} has {number:,} labels, not as many as the data dictionary says")
             continue
+        # what has far more labels than were stated is wrong, whatever they are
+        labels = set(found := counts.labels(name, most=(enough := 2 * len(stated) + _MOST_LABELS)))
         unknown = sorted(str(label) for label in labels if label not in stated)
         if unknown:
             most = listing(unknown, most=_MOST_LISTED)
             problems.append(f"column {quote(name)} holds labels that the data dictionary does not have: {most}")
-        unused = sorted(str(label) for label in stated if label not in labels)
+        unused = sorted(str(label) for label in stated if label not in labels) if len(found) < enough else []
         if unused:
             most = listing(unused, most=_MOST_LISTED)
             problems.append(f"column {quote(name)} lacks labels that the data dictionary has: {most}")

@@ -12,7 +12,8 @@ from sfumato import anonymize
 from sfumato.datasets import adult_arx_folder, adult_arx_policy
 from sfumato.models import MODELS
 from sfumato.recode.local import local_recoding
-from sfumato.recode.local.local_recoding import ALGORITHMS, auto_candidates, improve
+from sfumato.recode.local.candidates import ALGORITHMS, Effort, improve
+from sfumato.recode.local.local_recoding import auto_candidates
 from sfumato.recode.local.partition import SUPPRESSED, Partition
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.settle import settle
@@ -23,6 +24,7 @@ Opens = Callable[[TableCase], Any]
 Poses = Callable[..., Problem]
 
 CASES = 12
+EFFORT = Effort(lines=120_000_000, pairs=300_000_000)
 HIV: dict[str, Any] = {"model": "alpha-deassociation", "column": "illness", "values": ["HIV"], "alpha": 0.5}
 
 
@@ -48,7 +50,7 @@ def test_it_is_never_worse_and_always_passes(model: str, algorithm: str, opened:
         if problem is None or problem.start.groups > 1:
             continue
         before = settle(problem, ALGORITHMS[algorithm](problem, None))
-        after = improve(problem, before)
+        after = improve(problem, before, EFFORT)
         assert problem.cost(after) <= problem.cost(before) + 1e-9
         assert problem.holds(after).all()
         assert rows_of_tuples(problem, after) == rows_of_tuples(problem, before)
@@ -60,7 +62,9 @@ def test_it_is_never_worse_and_always_passes(model: str, algorithm: str, opened:
 def test_it_gives_the_same_again(opened: Opens) -> None:
     """Nothing is drawn at random."""
     case = random_case(Random(11), "k-anonymity", "mondrian")
-    first, second = (improve(problem, problem.start) for problem in [pose_problem(*opened(case)) for _ in range(2)])
+    first, second = (
+        improve(problem, problem.start, EFFORT) for problem in [pose_problem(*opened(case)) for _ in range(2)]
+    )
     assert first.group.tolist() == second.group.tolist()
 
 
@@ -69,7 +73,7 @@ def test_a_row_is_suppressed_where_that_costs_less(pose: Poses) -> None:
     codes = {"code": ["11", "11", "22", "22", "33"]}
     for share, gone in [(0.2, 1), (0.19, 0)]:
         problem = pose(codes, suppression=share)
-        found = improve(problem, settle(problem, problem.start))
+        found = improve(problem, settle(problem, problem.start), EFFORT)
         assert suppressed(found) == gone
         assert problem.cost(found) == (1 if gone else 3)
 

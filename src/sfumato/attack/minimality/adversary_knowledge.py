@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.core.classes import EquivalenceClasses, Histogram, SensitiveDomain, count_values
 from sfumato.core.keys import number_tuples, pack_tuples
-from sfumato.encode import EncodedTable, QuasiIdentifier
+from sfumato.encode import EncodedTable, QuasiIdentifier, value_totals
 from sfumato.policy import Policy
 from sfumato.recode import Recoding
 from sfumato.recode.recoding import shift_levels
@@ -24,6 +24,8 @@ from sfumato.recode.requirement import Requirement
 @dataclass(frozen=True, eq=False)
 class AdversaryKnowledge:
     """Published rows, sorted by class: `rows` are their numbers in the original, `class_of` their classes from 0 on.
+
+    Where the original has counted lines, the number of a row is that of its line, and stands there for each row of it.
 
     `published` is the number of all published rows, of which those of some classes may be here. `columns_together` are
     the sensitive columns that a requirement looks at, in groups that are published side by side, so that the values of
@@ -51,11 +53,13 @@ class AdversaryKnowledge:
         """
         encoded, recoding = encoded.permitted, shift_levels(recoding, encoded, back=True)
         class_of = recoding.class_of
-        sizes = np.bincount(class_of[class_of >= 0])
+        sizes = recoding.classes.sizes if recoding.counts is not None else np.bincount(class_of[class_of >= 0])
         order = rng.permutation(np.flatnonzero(sizes <= most))
         chosen = np.zeros(len(sizes) + 1, dtype=np.bool_)
         chosen[order[np.cumsum(sizes[order]) <= most]] = True
         rows = np.flatnonzero(chosen[class_of])
+        if encoded.counts is not None:
+            rows = np.repeat(rows, encoded.counts.take(rows))
         rows = rows[np.argsort(class_of[rows], kind="stable")]
         looked_at = tuple(name for name in encoded.sensitive if name in encoded.domains)
         together: tuple[tuple[str, ...], ...] = (looked_at,) if looked_at else ()
@@ -121,7 +125,7 @@ class AdversaryKnowledge:
     def bag(self, column: str) -> Histogram:
         """Count how often each value of any sensitive column occurs in each class."""
         coded = self.encoded.sensitive[column]
-        domain = SensitiveDomain(coded.texts, np.bincount(coded.codes, minlength=coded.width))
+        domain = value_totals(coded, self.encoded.counts)
         return count_values(self.class_of, coded.codes[self.rows].astype(np.int64), np.ones_like(self.class_of), domain)
 
     def passing_classes(

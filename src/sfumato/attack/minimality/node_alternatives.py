@@ -88,9 +88,13 @@ class _NodeAlternatives:
     @cached_property
     def rows(self) -> IntArray:
         """All rows of the table: the published ones in their order, then the suppressed ones."""
-        suppressed: BoolArray = np.ones(self.knowledge.encoded.rows, dtype=np.bool_)
+        encoded = self.knowledge.encoded
+        suppressed: BoolArray = np.ones(encoded.lines, dtype=np.bool_)
         suppressed[self.knowledge.rows] = False
-        return np.concatenate([self.knowledge.rows, np.flatnonzero(suppressed)])
+        rows = np.flatnonzero(suppressed)
+        if encoded.counts is not None:
+            rows = np.repeat(rows, encoded.counts.take(rows))
+        return np.concatenate([self.knowledge.rows, rows])
 
     def labels(self, node: Node) -> PackedTuples:
         """Pack the labels of all rows at a node."""

@@ -4,8 +4,19 @@ Algorithms go from a `Problem` to a `Partition`: which rows of which tuples are 
 the groups, all passing; `improve` lowers what they cost; `apply_partition` gives every row its labels.
 """
 
-from sfumato.recode.local.local_recoding import ALGORITHMS, apply_partition, recode_locally
+from sfumato.recode.local.candidates import ALGORITHMS
+from sfumato.recode.local.local_recoding import apply_partition, recode_locally
 from sfumato.recode.local.partition import Partition
+from sfumato.recode.local.parts import Part, PartRecoder, PartRunner
 from sfumato.recode.local.problem import Problem
 
-__all__ = ["ALGORITHMS", "Partition", "Problem", "apply_partition", "recode_locally"]
+__all__ = [
+    "ALGORITHMS",
+    "Part",
+    "PartRecoder",
+    "PartRunner",
+    "Partition",
+    "Problem",
+    "apply_partition",
+    "recode_locally",
+]

@@ -7,13 +7,17 @@ the order of their cost per row over all nodes at once, and a row is only genera
 it finds company in. Work is bounded, and not by the clock, so that the result does not depend on the machine; rows that
 are still alone then are left over.
 
-Rows that agree at a node are found by sums of hashes, one per attribute and step: a look-up and an addition per column.
+Rows that agree at a node are found by sums of hashes, one per attribute and step. Neighbouring columns of few values
+share a table of such sums, so that it is a look-up and an addition for each few columns.
 Should two different tuples collide, they are tried as one group under labels that cover both: dearer, never wrong,
 since labels are always those of the members.
 """
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +51,8 @@ _MANY_COLUMNS = 30
 _SORTED = 1024
 """With fewer lines than this, sorting them is quicker than counting them roughly first."""
 
-Hashes = NDArray[np.uint64]
+_JOINT, _JOINT_STEPS = 1 << 13, 64
+"""Entries that a table of sums has at most, so that it is in the cache; and how many there are of a kind."""
 
 CoverNode = str
 """A step per attribute, each a character: of hundreds of attributes, texts are copied, hashed and compared in an
@@ -85,19 +90,29 @@ def cover(problem: Problem, partition: Partition, budget: int, progress: Progres
 class _Search:
     """The queue of nodes, what is known of them, and the tuples that have no class yet.
 
-    Per attribute, for its steps from single values to all in one: `hashes` [steps, v] of each leaf, the same for leaves
-    that are one at that step; `floors` what a cell costs there at least; `costs` what each leaf's costs, if known.
+    `hashes` are equal for tuples that agree at a node. Per attribute, for its steps from single values to all in one,
+    `floors` are what a cell costs there at least. `costs` are what a row costs in the attributes where its value alone
+    tells, and `varying` are the others.
     """
 
     def __init__(self, problem: Problem, partition: Partition, budget: int) -> None:
         self.problem, self.budget = problem, budget
-        self.unassigned = UnassignedTuples.from_partition(problem, partition)
-        self.hashes = [
-            np.stack([mix_bits(step, (number << 40) + (place << 32) + 1) for place, step in enumerate(axis.steps())])
-            for number, axis in enumerate(problem.axes)
-        ]
+        steps = [axis.steps() for axis in problem.axes]
+        self.hashes = NodeSums(
+            [mix_bits(step, (number << 40) + (place << 32) + 1) for place, step in enumerate(each)]
+            for number, each in enumerate(steps)
+        )
+        self.unassigned = UnassignedTuples.from_partition(problem, partition, self.hashes)
         self.floors = [axis.step_floors() for axis in problem.axes]
-        self.costs = [axis.step_costs() for axis in problem.axes]
+        costs = [axis.step_costs() for axis in problem.axes]
+        for axis, each in zip(problem.axes, costs, strict=True):
+            if each is not None and not axis.attribute.hierarchy.below:
+                each[0] = np.zeros_like(each[0])  # values as they came cost nothing
+        self.varying = [number for number, each in enumerate(costs) if each is None]
+        self.costs = NodeSums(
+            [np.zeros(len(step)) for step in of_axis] if each is None else each
+            for of_axis, each in zip(steps, costs, strict=True)
+        )
         bottom = chr(0) * len(problem.axes)
         self.queue: list[tuple[float, CoverNode]] = [(self._floor(bottom), bottom)]
         self.queued, self.crowded, self.expanded = {bottom}, {bottom}, set[CoverNode]()
@@ -119,8 +134,8 @@ class _Search:
         good = cost <= max(bound, self.queue[0][0] if self.queue else np.inf) + _NEAR
         if not good.all():
             heapq.heappush(self.queue, (float(cost[~good].min()), node))
-        chosen = np.flatnonzero(good)
-        return lines.take(runs.places(chosen)), runs.select(chosen).group
+        lines, runs = _select_runs(lines, runs, good)
+        return lines, runs.group
 
     def _floor(self, node: CoverNode) -> float:
         return float(sum(floors[step] for floors, step in zip(self.floors, map(ord, node), strict=True)))
@@ -146,7 +161,7 @@ class _Search:
         """Drop nodes from the front of the queue at which no group has enough rows: a look at many at a time."""
         front = [first, *(heapq.heappop(self.queue) for _ in range(min(_MANY_NODES, len(self.queue))))]
         self.budget -= _LOOK + len(self.unassigned) * len(front)
-        nodes = np.array([list(map(ord, node)) for _, node in front])
+        nodes = [node for _, node in front]
         crowded = self.unassigned.crowded_nodes(self.hashes, nodes, self.problem.requirement.least)
         for entry, some in zip(front, crowded, strict=True):
             if some:
@@ -163,84 +178,151 @@ class _Search:
         if not len(runs):
             return lines, runs
         sizes = runs.sum(unassigned.rows.take(lines))
-        large = np.flatnonzero(sizes >= least)
-        lines, runs, sizes = lines.take(runs.places(large)), runs.select(large), sizes.take(large)
-        if not len(runs):
+        large = sizes >= least
+        lines, runs = _select_runs(lines, runs, large)
+        if not len(runs) or problem.only_sizes_count:
             return lines, runs
         if problem.encoded.domains:
             self.budget -= _COUNT + _COUNTED * len(lines)
             tuples, rows = unassigned.tuples.take(lines), unassigned.rows.take(lines)
-            passing = np.flatnonzero(problem.holds(Partition(tuples, rows, runs.group, len(runs))))
+            passing = problem.holds(Partition(tuples, rows, runs.group, len(runs)))
         else:
-            passing = np.flatnonzero(problem.requirement.holds(EquivalenceClasses(sizes)))
-        return lines.take(runs.places(passing)), runs.select(passing)
+            passing = problem.requirement.holds(EquivalenceClasses(sizes[large]))
+        return _select_runs(lines, runs, passing)
 
     def _row_costs(self, node: CoverNode, lines: IntArray, runs: Segments) -> FloatArray:
         """Price a row of each group at a node under its labels: float[g]."""
-        cost, heads = np.zeros(len(runs)), lines.take(runs.starts)
-        for axis, step, codes, leaf_costs in zip(
-            self.problem.axes, map(ord, node), self.unassigned.codes, self.costs, strict=True
-        ):
-            if leaf_costs is not None:
-                raw = step == 0 and not axis.attribute.hierarchy.below  # values as they came cost nothing
-                cost += 0.0 if raw else leaf_costs[step].take(codes.take(heads))
-            else:
-                self.budget -= _COUNTED * len(lines) * axis.single.shape[1]
-                single = axis.single.take(codes.take(lines), axis=0)
-                cost += axis.cell_costs(axis.reduce(single, runs.starts))
+        heads = lines.take(runs.starts)
+        cost: FloatArray = self.costs.sums([codes.take(heads) for codes in self.unassigned.joint], node)
+        for number in self.varying:
+            axis, codes = self.problem.axes[number], self.unassigned.codes[number]
+            self.budget -= _COUNTED * len(lines) * axis.single.shape[1]
+            single = axis.single.take(codes.take(lines), axis=0)
+            cost += axis.cell_costs(axis.reduce(single, runs.starts))
         return cost
 
 
 _NONE = np.zeros(0, dtype=np.int64)
 
 
+def _select_runs(lines: IntArray, runs: Segments, chosen: BoolArray) -> tuple[IntArray, Segments]:
+    """Keep the chosen runs, bool[runs], and their lines, which are run by run."""
+    if chosen.all():
+        return lines, runs
+    places = np.flatnonzero(chosen)
+    return lines.take(runs.places(places)), runs.select(places)
+
+
+class NodeSums:
+    """Sums over the attributes of tuples at nodes: of hashes, or of costs.
+
+    `values` are those of each attribute, for its steps from single values to all in one: each [v], a value per leaf.
+    Attributes are taken in runs of neighbours, whose *joint code* numbers the combinations of their values; the sums
+    over a run are looked up in a table, which is made when a node first asks for it. Runs depend on the numbers of
+    leaves and of steps alone.
+
+    >>> sums = NodeSums([[np.array([1, 2]), np.array([0, 0])], [np.array([10, 20]), np.array([0, 0])]])
+    >>> joint = sums.join_codes([np.array([0, 0, 1]), np.array([0, 1, 1])])
+    >>> sums.sums(joint, chr(0) + chr(0)).tolist(), sums.sums(joint, chr(0) + chr(1)).tolist()
+    ([11, 21, 22], [1, 1, 2])
+    """
+
+    def __init__(self, values: Iterable[list[NDArray[Any]]]) -> None:
+        self._values = list(values)
+        self._widths = [len(each[0]) for each in self._values]
+        starts, width, tables = [0], 1, 1
+        for number, each in enumerate(self._values):
+            width, tables = width * self._widths[number], tables * len(each)
+            if number and (width > _JOINT or tables > _JOINT_STEPS):
+                starts.append(number)
+                width, tables = self._widths[number], len(each)
+        self._runs = [slice(start, end) for start, end in pairwise([*starts, len(self._values)])]
+        self._tables: list[dict[CoverNode, NDArray[Any]]] = [{} for _ in self._runs]
+
+    def join_codes(self, codes: list[Codes]) -> list[IntArray]:
+        """Number the values of each run of attributes together: one array [n] per run.
+
+        They are wide: numpy looks up by machine words, and would widen narrow ones at every look.
+        """
+        joint = []
+        for run in self._runs:
+            number = codes[run.start].astype(np.int64)
+            for column, width in zip(codes[run][1:], self._widths[run][1:], strict=True):
+                number = number * width + column
+            joint.append(number)
+        return joint
+
+    def sums(self, joint: list[IntArray], node: CoverNode) -> NDArray[Any]:
+        """Add up the values of each tuple at a node: [n], given its joint codes."""
+        sums = self._table(0, node).take(joint[0])
+        for number in range(1, len(joint)):
+            sums += self._table(number, node).take(joint[number])
+        return sums
+
+    def _table(self, number: int, node: CoverNode) -> NDArray[Any]:
+        """Look up the sums of a run at a node, by joint code."""
+        run, tables = self._runs[number], self._tables[number]
+        steps = node[run]
+        if steps not in tables:
+            first, *others = (values[ord(step)] for values, step in zip(self._values[run], steps, strict=True))
+            for values in others:
+                first = np.add.outer(first, values).ravel()
+            tables[steps] = first
+        return tables[steps]
+
+
 @dataclass(frozen=True, eq=False)
 class UnassignedTuples:
-    """Lines that have no class yet: tuples int[n], rows int[n], and per attribute the codes [n] of their values."""
+    """Lines that have no class yet: tuples int[n], rows int[n], and the codes of their values.
+
+    `weights` float[n] are the rows again, as a bincount needs them. `codes` are those of each attribute, [n], and
+    `joint` those of each run of attributes that is looked up together.
+    """
 
     tuples: IntArray
     rows: IntArray
+    weights: FloatArray
     codes: list[Codes]
+    joint: list[IntArray]
 
     def __len__(self) -> int:
         return len(self.tuples)
 
     @classmethod
-    def from_partition(cls, problem: Problem, partition: Partition) -> "UnassignedTuples":
+    def from_partition(cls, problem: Problem, partition: Partition, hashes: NodeSums) -> "UnassignedTuples":
         """Take all lines of a partition."""
-        # Wide codes: numpy looks up by machine words, and would widen narrow ones at every look.
-        codes = [codes[partition.tuples].astype(np.intp) for codes in problem.encoded.tuples.quasi]
-        return cls(partition.tuples, partition.rows, codes)
+        codes = [codes[partition.tuples] for codes in problem.encoded.tuples.quasi]
+        weights = partition.rows.astype(np.float64)
+        return cls(partition.tuples, partition.rows, weights, codes, hashes.join_codes(codes))
 
     def without(self, lines: IntArray) -> "UnassignedTuples":
         """Leave some lines out."""
         stay = np.ones(len(self), dtype=np.bool_)
         stay[lines] = False
-        return UnassignedTuples(self.tuples[stay], self.rows[stay], [codes[stay] for codes in self.codes])
+        codes, joint = ([column[stay] for column in columns] for columns in (self.codes, self.joint))
+        return UnassignedTuples(self.tuples[stay], self.rows[stay], self.weights[stay], codes, joint)
 
-    def group_by_node(self, hashes: list[Hashes], node: CoverNode, least: int) -> tuple[IntArray, Segments]:
+    def group_by_node(self, hashes: NodeSums, node: CoverNode, least: int) -> tuple[IntArray, Segments]:
         """Group the lines that agree at a node, those left out that are surely in a group of fewer than `least` rows.
 
         Returns places of lines, group by group, int[m], and the runs of the groups.
         """
-        keys: Hashes = hashes[0][ord(node[0])].take(self.codes[0])  # equal for lines that agree
-        for table, step, codes in zip(hashes[1:], node[1:], self.codes[1:], strict=True):
-            keys += table[ord(step)].take(codes)
+        keys = hashes.sums(self.joint, node)
         lines = np.arange(len(keys))
         if len(keys) >= _SORTED:
             # Hashes that share their first bits are counted together: an upper bound of the rows of each group.
             bits = len(keys).bit_length() + 1
-            buckets = (keys >> np.uint64(64 - bits)).astype(np.int64)
-            counts = np.bincount(buckets, weights=self.rows, minlength=1 << bits)
+            buckets = (keys >> np.uint64(64 - bits)).view(np.int64)
+            counts = np.bincount(buckets, weights=self.weights, minlength=1 << bits)
             lines = np.flatnonzero(counts.take(buckets) >= least)
         # Key and place share a word, which sorts quicker than places by key.
         shift = np.uint64(len(lines).bit_length())
         words = np.sort((keys.take(lines) >> shift << shift) | np.arange(len(lines), dtype=np.uint64))
-        places = (words & ((np.uint64(1) << shift) - np.uint64(1))).astype(np.int64)
+        places = (words & ((np.uint64(1) << shift) - np.uint64(1))).view(np.int64)
         return lines.take(places), Segments.from_sorted(words >> shift)
 
-    def crowded_nodes(self, hashes: list[Hashes], nodes: IntArray, least: int) -> BoolArray:
-        """Tell at which nodes, int[m, d], some group has enough rows: bool[m].
+    def crowded_nodes(self, hashes: NodeSums, nodes: list[CoverNode], least: int) -> BoolArray:
+        """Tell at which of m nodes some group has enough rows: bool[m].
 
         A line counts as often as it has rows. In the sorted keys of a node, a group of enough rows is where a key is
         the same `least` - 1 places further on.
@@ -248,9 +330,7 @@ class UnassignedTuples:
         every = np.repeat(np.arange(len(self)), np.minimum(self.rows, least))
         if len(every) < least:
             return np.zeros(len(nodes), dtype=np.bool_)
-        keys = np.zeros((len(nodes), len(self)), dtype=np.uint64)
-        for table, steps, codes in zip(hashes, nodes.T, self.codes, strict=True):
-            keys += table[steps].take(codes, axis=1)
+        keys = np.stack([hashes.sums(self.joint, node) for node in nodes])
         ordered = np.sort(keys.take(every, axis=1), axis=1)
         crowded: BoolArray = (ordered[:, least - 1 :] == ordered[:, : len(every) - least + 1]).any(axis=1)
         return crowded

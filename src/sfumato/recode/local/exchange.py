@@ -46,8 +46,8 @@ _SWAPPED = 400_000
 _CELLS = 1 << 19
 """So many pairs of line and class are priced at a time: they stay in the processor's cache."""
 
-_PAIRS, _SMALLEST, _LARGEST = 100_000_000, 256, 8192
-"""Pairs that are priced in all, and how many classes a block has at least and at most."""
+_TURNS, _SMALLEST, _LARGEST = 3, 256, 8192
+"""Rounds that the budget lasts for if all lines seek in each, and how many classes a block has at least and at most."""
 
 _BARRED = 4
 """Classes that a line remembers not to fit into."""
@@ -64,7 +64,7 @@ class Exchange:
     """
 
     def __init__(self, problem: Problem, partition: Partition, budget: int) -> None:
-        self.problem, self.budget = problem, budget
+        self.problem, self.budget, self._reach = problem, budget, budget // _TURNS
         self._partition = partition.without_empty_groups().combine_lines()
         self._published = np.flatnonzero(self._partition.group >= 0)
         lines = self._partition.select(self._published)
@@ -147,7 +147,7 @@ class Exchange:
             sizes, costs = self.classes.sizes, self.classes.costs
             dear = costs > (_GAIN + _CHEAP * max(self.cost, 0.0) / sizes.sum()) * sizes
         lines = np.flatnonzero(self.stale & dear[self.group])
-        self.budget -= self.targets.seek(self.problem, self.classes, self._lines, lines)
+        self.budget -= self.targets.seek(self.problem, self.classes, self._lines, lines, self._reach)
         self.stale[lines] = False
 
     def _carry_out(self, proposals: "Proposals") -> float:
@@ -226,15 +226,15 @@ class Targets:
         dropped = self.added > rows
         return Targets(np.where(dropped, void, self.group), np.where(dropped, rows, self.added), self.barred)
 
-    def seek(self, problem: Problem, classes: PricedGroups, lines: Partition, chosen: IntArray) -> int:
+    def seek(self, problem: Problem, classes: PricedGroups, lines: Partition, chosen: IntArray, reach: int) -> int:
         """Find the cheapest targets of chosen lines, int[m], among the passing classes of their block.
 
-        A block is all lines and classes, or those that are near when classes are sorted by their hulls. Returns how
-        many pairs of line and class were priced, tables counted in.
+        A block is all lines and classes, or those that are near when classes are sorted by their hulls, so many that
+        about `reach` pairs are priced. Returns how many pairs of line and class were priced, tables counted in.
         """
         pairs, group = 0, lines.group[chosen]
         groups = len(classes.sizes)
-        size = min(max(_PAIRS // max(len(chosen), 1), _SMALLEST), _LARGEST)
+        size = min(max(reach // max(len(chosen), 1), _SMALLEST), _LARGEST)
         blocks = [(np.arange(groups), chosen)]
         if groups > size:
             order = np.lexsort([hull[:, word] for hull in classes.hulls for word in range(hull.shape[1])])

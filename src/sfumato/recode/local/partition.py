@@ -16,7 +16,7 @@ from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.core.arrow import arrow_numbers, numpy_numbers
 from sfumato.core.keys import pack_tuples
 from sfumato.core.segments import Segments
-from sfumato.encode import EncodedTable
+from sfumato.encode import DividedLines, EncodedTable, divide_lines
 
 SUPPRESSED = -1
 """The group of rows that are not published."""
@@ -106,6 +106,14 @@ class Partition:
         order = np.argsort(self.group, kind="stable")  # quick where lines of a group are nearly together
         return Partition(self.tuples.take(order), self.rows.take(order), self.group.take(order), self.groups)
 
+    def relabel(self, tuples: IntArray) -> "Partition":
+        """Call tuple i of these lines ``tuples[i]``: what was numbered within a part gets its numbers in the table.
+
+        >>> Partition.one_group(np.array([2, 3])).relabel(np.array([7, 9])).tuples
+        array([7, 9])
+        """
+        return Partition(tuples.take(self.tuples), self.rows, self.group, self.groups)
+
     def merge(self, into: IntArray) -> "Partition":
         """Unite groups: group i becomes part of the one called ``into[i]``; groups are renumbered without gaps.
 
@@ -137,37 +145,50 @@ class Partition:
         return Partition(keys // (self.groups + 1), rows, keys % (self.groups + 1) - 1, self.groups)
 
 
-def allocate_rows(encoded: EncodedTable, partition: Partition) -> IntArray:
+def allocate_rows(encoded: EncodedTable, partition: Partition) -> tuple[IntArray, DividedLines | None]:
     """Decide which row of the table is in which group: the group of each row, `SUPPRESSED` where it has none.
 
     Rows of one tuple that go different ways differ in nothing that an algorithm looked at. They are sorted by all else
     that is published of them and dealt out evenly, so that each group gets its share of every value. So the result does
     not depend on the order of the input and tells nothing of it, and no class is of one kind of rows by accident.
 
+    Where the table has counted lines, it is the group of each entry of divided lines, which are returned besides. Lines
+    are sorted by what they are counted by, so that plain columns are left to whoever has the rows: they come last.
+
     The lines of the partition are combined.
     """
-    columns = [attribute.column for attribute in encoded.quasi]
-    for name in encoded.tuples.others:
-        person = encoded.individual
-        columns.append(encoded.sensitive[name] if person is None or name in encoded.sensitive else person)
+    columns = [*(attribute.column for attribute in encoded.quasi), *encoded.tuple_columns.values()]
     packed = pack_tuples([column.codes for column in columns], [column.width for column in columns])
     tuple_of_row = np.searchsorted(encoded.tuples.packed.keys, packed.keys)
 
     first = np.searchsorted(partition.tuples, np.arange(len(encoded.tuples)))
     group = partition.group[first].take(tuple_of_row)
     divided = np.diff(first, append=len(partition)) > 1  # per tuple: whether it is in several groups
-    if divided.any():
-        rows = _sort_rows(encoded, np.flatnonzero(divided.take(tuple_of_row)), tuple_of_row)
-        group[rows] = deal_out(partition.select(divided.take(partition.tuples)))
-    return group
+    if not divided.any():
+        return group, None
+    rows = _sort_rows(encoded, np.flatnonzero(divided.take(tuple_of_row)), tuple_of_row)
+    dealt = deal_out(partition.select(divided.take(partition.tuples)))
+    if encoded.counts is None:
+        group[rows] = dealt
+        return group, None
+    order = np.argsort(rows)  # the groups of the rows of each line, the lines as they come
+    runs = Segments.from_lengths(encoded.counts.take(rows))
+    parts, group = divide_lines(encoded.counts, rows.take(order), dealt.take(runs.places(order)), group)
+    return group, parts
 
 
 def _sort_rows(encoded: EncodedTable, rows: IntArray, tuple_of_row: IntArray) -> IntArray:
-    """Sort some rows by their tuple, and then by all that is published of them besides."""
+    """Sort some rows by their tuple, and then by all that is published of them besides, sampling weights first.
+
+    Rows that only differ in weights that are rounded in print are sorted by these, so that nothing hangs on the order
+    in which they came.
+    """
     keys: dict[str, Any] = {"tuple": arrow_numbers(tuple_of_row[rows])}
     for name, column in encoded.sensitive.items():
         if name not in encoded.domains:
             keys[f"s {name}"] = arrow_numbers(column.codes[rows])
+    if encoded.weights is not None:
+        keys["w"] = arrow_numbers(encoded.weights[rows])
     for name, values in encoded.plain.items():
         cells = values.take(arrow_numbers(rows))
         if pa.types.is_dictionary(cells.type):  # the one kind of values that does not sort

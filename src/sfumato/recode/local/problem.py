@@ -324,7 +324,7 @@ def bundle_persons(encoded: EncodedTable) -> tuple[EncodedTable, dict[str, Bundl
     """
     person = encoded.individual
     assert person is not None  # noqa: S101 - the only caller has looked; this tells the type checker
-    tuples = count_distinct_tuples(encoded.quasi, {person.name: person})
+    tuples = count_distinct_tuples(encoded.quasi, {person.name: person}, encoded.counts)
     columns = [*encoded.tuples.quasi, encoded.tuples.others[person.name]]
     widths = [*(attribute.column.width for attribute in encoded.quasi), person.width]
     bundle = number_tuples(pack_tuples(columns, widths))[0]  # per tuple of the table as it is

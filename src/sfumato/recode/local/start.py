@@ -88,11 +88,8 @@ def code_by_interval(encoded: EncodedTable, places: dict[int, IntArray]) -> Enco
         codes = narrow_codes(place, width).take(attribute.column.codes)
         column = CodedColumn(attribute.name, codes, names, attribute.column.values)
         quasi[number] = replace(attribute, column=column, hierarchy=build([names]))
-    others = {name: encoded.sensitive[name] for name in encoded.domains if name in encoded.sensitive}
-    person = encoded.individual
-    if person is not None:
-        others[person.name] = person
-    return replace(encoded, quasi=tuple(quasi), tuples=count_distinct_tuples(tuple(quasi), others))
+    tuples = count_distinct_tuples(tuple(quasi), encoded.tuple_columns, encoded.counts)
+    return replace(encoded, quasi=tuple(quasi), tuples=tuples)
 
 
 def choose_start(problem: Problem) -> Problem | None:

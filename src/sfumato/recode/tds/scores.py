@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.core.arrays import Codes, FloatArray, IntArray
+from sfumato.core.arrays import Codes, FloatArray, IntArray, count_codes
 from sfumato.core.keys import count_keys, pack_tuples
 from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.policy.options import CLASSIFYING
@@ -21,6 +21,8 @@ from sfumato.recode.tds.refinement import Specialization, TupleGroups, touched_n
 class Score:
     """How specializations are scored: by `kind`, with the class of each row, int[rows], where it is classification.
 
+    Where lines are counted, it is the class of each line, and `rows` are the rows of each.
+
     >>> bits = Score.entropy(np.array([[1, 1], [2, 0]]))
     >>> bits.tolist()
     [1.0, 0.0]
@@ -29,6 +31,7 @@ class Score:
     kind: str
     label: IntArray | None = None
     classes: int = 1
+    rows: IntArray | None = None
 
     def gain(self, above: FloatArray, below: FloatArray, steps: IntArray) -> float:
         """Measure the gain of specializing a label into m others, given the class counts of each.
@@ -78,7 +81,8 @@ class Score:
         if self.label is None:
             return np.bincount(place, attribute.frequencies, places).astype(np.float64)[:, None]
         key = place.astype(np.int64)[attribute.column.codes] * self.classes + self.label
-        return np.bincount(key, minlength=places * self.classes).reshape(places, self.classes).astype(np.float64)
+        counts = count_codes(key, places * self.classes, self.rows)
+        return counts.reshape(places, self.classes).astype(np.float64)
 
 
 class TableGains:
@@ -95,11 +99,11 @@ class TableGains:
     def __init__(self, encoded: EncodedTable, score: Score) -> None:
         self.score, self.table_rows = score, encoded.rows
         columns = [(attribute.column.codes, attribute.column.width) for attribute in encoded.quasi]
-        label = np.zeros(encoded.rows, dtype=np.int64) if score.label is None else score.label
+        label = np.zeros(encoded.lines, dtype=np.int64) if score.label is None else score.label
         packed = pack_tuples(
             [*(codes for codes, _ in columns), label], [*(width for _, width in columns), score.classes]
         )
-        counted = count_keys(packed)
+        counted = count_keys(packed, encoded.counts)
         *leaves, self.label = packed.unpack(counted.keys)
         self.rows, self.leaves = counted.counts, dict(enumerate(leaves))
         self.groups = TupleGroups(np.zeros(len(self.rows), dtype=np.int64), 1)

@@ -47,7 +47,7 @@ def specialize_top_down(
     score = Score(policy.search.score)
     if policy.search.class_column is not None:
         column = encoded.coded(policy.search.class_column)
-        score = Score(policy.search.score, column.codes.astype(np.int64), column.width)
+        score = Score(policy.search.score, column.codes.astype(np.int64), column.width, encoded.counts)
     columns = [_column_nodes(attribute, score, policy) for attribute in encoded.quasi]
     classes = ClassView(encoded, requirement)
     links = [] if linked is None else _link_views(policy, linked, columns)
@@ -69,9 +69,10 @@ def specialize_top_down(
     group, published = classes.published
     in_release = None
     if (group < 0).any():  # rows of the classes that fail
-        in_release = allocate_rows(encoded, Partition.from_tuples(encoded.tuples.counts, group, len(published))) >= 0
+        whole = Partition.from_tuples(encoded.tuples.counts, group, len(published))  # so that nothing is divided
+        in_release = allocate_rows(encoded, whole)[0] >= 0
     unmatched = max((matching.unmatched_rows for matching in search.matchings), default=0)
-    return Recoding("tds", labels, in_release, published, cut=True, unmatched=unmatched)
+    return Recoding("tds", labels, in_release, published, cut=True, unmatched=unmatched, counts=encoded.counts)
 
 
 def _column_nodes(attribute: QuasiIdentifier, score: Score, policy: Policy) -> ColumnNodes:

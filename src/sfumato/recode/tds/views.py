@@ -204,7 +204,7 @@ class LinkView(View):
         widths = [column_codes(linked, name)[1] for name in requirement.x]
         columns = [*(column_codes(linked, name)[0] for name in requirement.x), matching.record_of_row, requirement.y]
         packed = pack_tuples(columns, [*widths, matching.records, requirement.ys])
-        counted = count_keys(packed)
+        counted = count_keys(packed, linked.encoded.counts)
         *codes, self.record, self.y = packed.unpack(counted.keys)
         self.rows = counted.counts
         x = dict(zip(requirement.x, codes, strict=True))
@@ -312,7 +312,7 @@ class GroupMatching:
             self.record_of_row, self.records = np.searchsorted(keys, packed.keys), len(keys)
         else:
             self.codes = {}
-            self.record_of_row, self.records = np.zeros(self.linked.encoded.rows, dtype=np.int64), 1
+            self.record_of_row, self.records = np.zeros(self.linked.encoded.lines, dtype=np.int64), 1
         self.node_labels = {name: self._number_labels(column) for name, column in self.nodes.items()}
         self._begin()
 
@@ -361,7 +361,9 @@ class GroupMatching:
         for name, column in self.nodes.items():
             leaves = self.linked.taxonomies[name].numbers(column.tree.labels[0])
             other.publish_values(name, column.leaves, leaves)
-        return int((other.pairs.counts[other.groups.group] == 0)[self.record_of_row].sum())
+        unmatched = (other.pairs.counts[other.groups.group] == 0)[self.record_of_row]
+        counts = self.linked.encoded.counts
+        return int(unmatched.sum() if counts is None else counts[unmatched].sum())
 
     def publish_values(self, name: str, width: int, labels: IntArray, *, final: bool = True) -> None:
         """Divide all groups by the values of a column, which has so many codes with these labels."""

@@ -4,7 +4,6 @@ The manifest says which earlier releases the current one is joined with, and how
 meant. Where both are at hand they have to agree.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from sfumato.errors import InputError, NotVerified, listing, quote
 from sfumato.verifier.duckdb_tables import ENCODINGS, CsvDialect, TableView, open_view
-from sfumato.verifier.release_files import JsonObject, open_without_waiting
+from sfumato.verifier.release_files import PART, JsonObject, paths_digest, public_folder, read_json
 from sfumato.verifier.stated_promise import PriorRelease
 
 _MATCHED_ROLES = frozenset({"quasi", "sensitive", "plain", "weight"})
@@ -43,8 +42,11 @@ def with_stated_files(asked: Sequence[PriorRelease], stated: Sequence[PriorRelea
     return tuple(map(complete, asked))
 
 
-def locate_files(releases: Sequence[PriorRelease]) -> list[Path]:
-    """Find the file of each earlier release, which has to be the one that the current one was made with."""
+def locate_files(releases: Sequence[PriorRelease]) -> list[tuple[Path, ...]]:
+    """Find the file or files of each earlier release, which have to be those that the current one was made with.
+
+    Where the table is several files, their folder is named.
+    """
     paths = []
     for release in releases:
         advice = f"name the file with --previous {release.name}=FILE"
@@ -52,39 +54,50 @@ def locate_files(releases: Sequence[PriorRelease]) -> list[Path]:
         path = release.path
         if path is None or not path.name:
             raise InputError(f"the table of the earlier release {quote(release.name)}{digest} is needed here; {advice}")
-        if not path.is_file():  # a pipe or a device may never end
+        files = _list_files(path)
+        if not files:
             raise InputError(
                 f"{path.name}, the earlier release {quote(release.name)}{digest}, is not there as a file; {advice}"
             )
-        if release.sha256 not in {None, _file_digest(path, advice)}:
+        if release.sha256 not in {None, _digest(files, advice)}:
             raise NotVerified(
                 f"{path.name} is not the earlier release {quote(release.name)} that this one was made with: its "
                 f"SHA-256 is not {release.sha256}; {advice}"
             )
-        paths.append(path.resolve())
+        paths.append(tuple(file.resolve() for file in files))
     return paths
 
 
-def _file_digest(path: Path, advice: str) -> str:
+def _list_files(path: Path) -> list[Path]:
+    """List the files of a table, given its file, the folder of its parts, or that of its release; else none."""
+    if path.is_dir() and any(stated.is_file() for stated in (path / "manifest.json", path / "public/manifest.json")):
+        public = public_folder(path)
+        path = public / str(read_json(public / "manifest.json").get("table"))
+    if not path.is_dir():
+        return [path] if path.is_file() else []  # a pipe or a device may never end
+    inside = sorted(path.iterdir())
+    return inside if all(PART.fullmatch(part.name) and part.is_file() for part in inside) else []
+
+
+def _digest(files: Sequence[Path], advice: str) -> str:
     try:
-        with open_without_waiting(path) as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"{path.name} cannot be read: {error.strerror}; {advice}") from None
+        return paths_digest(files)
+    except NotVerified as error:
+        raise InputError(f"{error}; {advice}") from None
 
 
-def open_earlier(connection: Any, releases: Sequence[PriorRelease], paths: Sequence[Path]) -> list[TableView]:
+def open_earlier(connection: Any, releases: Sequence[PriorRelease], paths: Sequence[Sequence[Path]]) -> list[TableView]:
     """Open their files as views ``earlier_0``, ``earlier_1`` and so on, on a connection that may read these paths."""
     views = []
-    for place, (release, path) in enumerate(zip(releases, paths, strict=True)):
+    for place, (release, files) in enumerate(zip(releases, paths, strict=True)):
         csv, dialect = release.csv, None
         if csv is not None:
             encoding = ENCODINGS[csv.get("encoding", "utf-8")]
             separator, guarded = csv.get("separator", ","), csv.get("guarded", False)
             dialect = CsvDialect(
-                tuple(csv["null"]), separator, guarded, encoding, line_ends=None, packed=path.suffix == ".gz"
+                tuple(csv["null"]), separator, guarded, encoding, line_ends=None, packed=files[0].suffix == ".gz"
             )
-        view = open_view(connection, f"earlier_{place}", path, dialect)
+        view = open_view(connection, f"earlier_{place}", files, dialect)
         views.append(replace(view, label=f"earlier release {quote(release.name)}"))
     return views
 
