@@ -92,6 +92,35 @@ def test_a_name_with_a_comma_is_written_in_quotation_marks(tmp_path: Path, runs:
     assert runs("audit", "ask", ledger, "select sum(pay)").code == 1
 
 
+def test_an_update_in_another_spelling_warns(tmp_path: Path, runs: Runs) -> None:
+    """A text that is written otherwise is another value, and the same again where it is written as before."""
+    file, ledger = tmp_path / "people.csv", str(tmp_path / "audit.db")
+    lines = [(f"p{one}", "uv"[one % 2], ["flu", "none"][one % 3 == 0]) for one in range(12)]
+    text = "\n".join(["name,dept,illness", *map(",".join, lines)]) + "\n"
+    file.write_text(text, encoding="utf-8")
+    options = ["--protect", "illness", "--on", "dept", "--key", "name"]
+    assert runs("audit", "init", str(file), *options, "--ledger", ledger).code == 0
+    file.write_text(text.replace("none", "None").replace("flu", "Flu"), encoding="utf-8")
+    warned = runs("audit", "update", ledger, "--data", str(file)).err
+    assert "of 12 rows that were there before, 12 have another value of 'illness'" in warned
+    file.write_text(text, encoding="utf-8")
+    assert runs("audit", "update", ledger, "--data", str(file)).err == ""
+
+
+def test_columns_that_follow_from_others_are_named(tmp_path: Path, runs: Runs) -> None:
+    """The sum of one over all and of the other over all but one are the one's value."""
+    file = tmp_path / "people.csv"
+    pays = [-5, 41, 17, 90, 66]
+    lines = [f"{age},{pay},{pay * 0.91 + 3:.2f},{pay * pay}" for age, pay in zip(range(5), pays, strict=True)]
+    file.write_text("\n".join(["age,pay,euro,square", *lines]) + "\n", encoding="utf-8")
+    options = ["--protect", "pay,euro,square", "--on", "age", "--ledger", str(tmp_path / "audit.db"), "--json"]
+    said = json.loads(runs("audit", "init", str(file), *options).out)["warnings"]
+    assert [one for one in said if "follow" in one] == [
+        one for one in said if "'euro' follow from those of 'pay'" in one
+    ]
+    assert len([one for one in said if "follow" in one]) == 1
+
+
 def test_an_interval_that_cannot_be_kept_is_infeasible(table: Path, tmp_path: Path, runs: Runs) -> None:
     """The exit code is that of requirements that cannot be met."""
     options = ["--protect", "pay", "--on", "age", "--ledger", str(tmp_path / "audit.db")]

@@ -103,8 +103,8 @@ def read_statement(sql: str, table: AuditedTable, name: str) -> AuditedStatement
 
     >>> from sfumato.auditor.audited_table import BlockValues
     >>> dept = CellColumn("dept", ("IT", "Law", None), np.array([0, 1, 2]))
-    >>> pay = BlockValues(np.array([3, 4, 2]), highest=np.array([5, 5, 5]))
-    >>> staff = AuditedTable((dept,), np.arange(3), np.array([3, 4, 2]), {"pay": pay})
+    >>> pay = BlockValues(np.arange(3), np.array([3, 4, 2]), highest=np.array([5, 5, 5]))
+    >>> staff = AuditedTable((dept,), np.array([3, 4, 2]), {"pay": pay})
     >>> read_statement("select sum(pay) where dept <> 'IT' -- or not", staff, "staff").cells.tolist()
     [False, True, False]
     >>> read_statement("select sum(pay) where pay > 9", staff, "staff")

@@ -7,7 +7,9 @@ protected column how many values, their sum, the highest and the lowest. Memory 
 Rows come and go. A block is rows of a cell that have been there through the same versions of the table: an update that
 takes some rows out of a block parts it, those that came are blocks of their own, and blocks that are gone keep their
 numbers, since earlier answers are about them. Which rows are the same in two versions is told by keyed hashes of a key
-column and the protected values, so that a row may move to another cell, or be away for a while and come back.
+column and a protected value, so that a row may move to another cell, or be away for a while and come back. Each
+protected column has blocks of its own: whose pay changed is new to the audit of pay, and the same person as before to
+that of illness. A number is the same however it is written, since a program may well write 10 as 10.0 the next time.
 
 Without a key nobody can tell who is who. Rows that read the same before and after may be of two people who changed
 places, and whoever knows these two has one sum of other people than we think. So nothing is said of rows across an
@@ -18,7 +20,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -39,6 +41,8 @@ MOST_BLOCKS = 2 * MOST_CELLS
 """Blocks, those of rows that are gone among them."""
 MOST_VALUES = 200
 """Different values of a protected column that is counted by value."""
+_WHO = ""
+"""Under this name rows are known by their key alone; or without one by all that is read of them."""
 _MOST_DECIMALS = 40
 _HASH_BYTES = 16
 
@@ -84,13 +88,15 @@ def _has_leading_zero(text: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class BlockValues:
-    """What is known of a protected column in each of b blocks.
+    """The b blocks of a protected column, and what is known of it in each.
 
-    `count` is int64[b], the values that are not missing. Of numbers, `totals` are the sums times ten to the power of
+    `cell_of` is int64[b], the cell of each, -1 where its rows are gone, and `count`, int64[b], the values that are not
+    missing. Of numbers, `totals` are the sums times ten to the power of
     `decimals`, and `highest` and `lowest` the keys of the extremes (`order_key`). `values` and `by_value`, int64[b, v],
     count the rows of each value, of a column of texts or of zeros and ones.
     """
 
+    cell_of: IntArray
     count: IntArray
     decimals: int = 0
     totals: tuple[int, ...] = ()
@@ -109,21 +115,6 @@ class BlockValues:
         """Whether it holds zeros and ones alone."""
         return self.is_number and self.by_value is not None
 
-
-@dataclass(frozen=True, eq=False)
-class AuditedTable:
-    """A table by its cells: `columns` of conditions, the cell of each block (-1 where its rows are gone), its rows."""
-
-    columns: tuple[CellColumn, ...]
-    cell_of: IntArray
-    rows: IntArray
-    protected: Mapping[str, BlockValues]
-
-    @property
-    def cells(self) -> int:
-        """How many cells have rows."""
-        return len(self.columns[0].codes)
-
     @property
     def blocks(self) -> int:
         """How many blocks there are, those that are gone among them."""
@@ -134,11 +125,26 @@ class AuditedTable:
         inside: NDArray[np.bool_] = (self.cell_of >= 0) & cells[np.maximum(self.cell_of, 0)]
         return inside
 
+
+@dataclass(frozen=True, eq=False)
+class AuditedTable:
+    """A table by its cells: `columns` of conditions, `rows` of each cell (int64[cells]), and protected columns."""
+
+    columns: tuple[CellColumn, ...]
+    rows: IntArray
+    protected: Mapping[str, BlockValues]
+
+    @property
+    def cells(self) -> int:
+        """How many cells have rows."""
+        return len(self.rows)
+
     def as_json(self) -> str:
         """Write it for a ledger."""
         columns = [{"name": one.name, "texts": one.texts, "codes": one.codes.tolist()} for one in self.columns]
         protected = {
             name: {
+                "cell_of": one.cell_of.tolist(),
                 "count": one.count.tolist(),
                 "decimals": one.decimals,
                 "totals": one.totals,
@@ -149,8 +155,7 @@ class AuditedTable:
             }
             for name, one in self.protected.items()
         }
-        content = {"columns": columns, "cell_of": self.cell_of.tolist(), "rows": self.rows.tolist()}
-        return json.dumps(content | {"protected": protected})
+        return json.dumps({"columns": columns, "rows": self.rows.tolist(), "protected": protected})
 
     @classmethod
     def from_json(cls, text: str) -> "AuditedTable":
@@ -161,6 +166,7 @@ class AuditedTable:
         ]
         protected = {
             name: BlockValues(
+                np.array(one["cell_of"], np.int64),
                 np.array(one["count"], np.int64),
                 one["decimals"],
                 tuple(one["totals"]),
@@ -173,8 +179,43 @@ class AuditedTable:
             )
             for name, one in content["protected"].items()
         }
-        cell_of, rows = (np.array(content[name], np.int64) for name in ("cell_of", "rows"))
-        return cls(tuple(columns), cell_of, rows, protected)
+        return cls(tuple(columns), np.array(content["rows"], np.int64), protected)
+
+
+def columns_that_follow(table: AuditedTable) -> list[tuple[str, str]]:
+    """List pairs of protected columns of numbers of which one is a multiple of the other plus a constant, or nearly.
+
+    Told from the means of blocks: four at least, and all of them on a line but for a ten-thousandth of their spread.
+
+    >>> pay, blocks = np.array([5, 9, 2, 4]), np.arange(4)
+    >>> columns = {
+    ...     name: BlockValues(blocks, np.full(4, 1), totals=tuple(x), highest=x) for name, x in
+    ...     (("pay", pay), ("tax", 3 * pay + 7), ("age", np.array([20, 30, 40, 51])))
+    ... }
+    >>> columns_that_follow(AuditedTable((), np.full(4, 1), columns))
+    [('tax', 'pay')]
+    """
+    means: dict[str, NDArray[np.float64]] = {}
+    for name, values in table.protected.items():
+        if values.is_number:
+            there = np.flatnonzero(values.count).tolist()
+            scale = 10**values.decimals
+            means[name] = np.full(values.blocks, np.nan)
+            means[name][there] = [float(Fraction(values.totals[one], scale * int(values.count[one]))) for one in there]
+    found = []
+    names = list(means)
+    for place, other in enumerate(names):
+        for one in names[place + 1 :]:
+            both = ~np.isnan(means[one]) & ~np.isnan(means[other])
+            x, y = means[other][both], means[one][both]
+            if len(np.unique(x)) < 4 or len(np.unique(y)) < 4:
+                continue
+            with np.errstate(all="ignore"):  # of numbers near the largest ones nothing is told
+                x, y = ((some - some.mean()) / np.ptp(some) for some in (x, y))
+                beside = np.abs(y - x * (x @ y) / (x @ x)).max()
+            if beside <= 1e-4:
+                found.append((one, other))
+    return found
 
 
 def order_key(number: float) -> int:
@@ -196,7 +237,8 @@ def number_of_key(key: int) -> float:
 class RowHashes:
     """The rows of a table for the next update: a keyed hash of each (bytes[n, 16]) and its block (int32[n]).
 
-    With a key these are all rows that ever were: those in blocks without a cell are gone, and may come back.
+    With a key there are such of each protected column, and of the key itself, of all rows that ever were: those in
+    blocks without a cell are gone, and may come back. Without one, of the rows as they are.
     """
 
     hashes: NDArray[np.uint8]
@@ -205,12 +247,22 @@ class RowHashes:
 
 @dataclass(frozen=True, eq=False)
 class _ReadRows:
-    """A table that was read: its columns coded, the cell of each row, and the columns of cells."""
+    """A table that was read: the columns of cells, the cell of each row, protected columns coded, hashes of rows."""
 
     cells: tuple[CellColumn, ...]
     cell: IntArray
     protected: Mapping[str, "CodedColumn"]
-    hashes: NDArray[np.uint8]
+    hashes: Mapping[str, NDArray[np.uint8]]
+
+    def table(self, like: Mapping[str, BlockValues] | None = None) -> tuple[AuditedTable, dict[str, RowHashes]]:
+        """Make a table of it in which each cell is one block."""
+        rows = np.bincount(self.cell).astype(np.int64)
+        values = {
+            name: _block_values(column, self.cell, np.arange(len(rows)), None if like is None else like[name])
+            for name, column in self.protected.items()
+        }
+        hashes = {name: RowHashes(own, self.cell.astype(np.int32)) for name, own in self.hashes.items()}
+        return AuditedTable(self.cells, rows, values), hashes
 
 
 def read_cells(
@@ -221,79 +273,104 @@ def read_cells(
     key: str | None,
     secret: bytes,
     options: Mapping[str, Any],
-) -> tuple[AuditedTable, RowHashes]:
+) -> tuple[AuditedTable, dict[str, RowHashes]]:
     """Read a table for the first time: each cell is one block."""
-    read = _read_rows(data, conditions, protected, key=key, secret=secret, options=options)
-    cells = len(read.cells[0].codes)
-    values = {name: _block_values(column, read.cell, cells) for name, column in read.protected.items()}
-    rows = np.bincount(read.cell, minlength=cells).astype(np.int64)
-    return AuditedTable(read.cells, np.arange(cells), rows, values), RowHashes(read.hashes, read.cell.astype(np.int32))
+    return _read_rows(data, conditions, protected, key=key, secret=secret, options=options).table()
 
 
 @dataclass(frozen=True, eq=False)
 class TableChange:
-    """A table after an update, its rows, and the blocks that were parted, in rounds: parts come behind the old blocks.
+    """A table after an update, its rows, and by protected column the blocks that were parted, in rounds.
 
-    `parted` is None where all blocks are new, since no key tells who is who. `came`, `left` and `stayed` are rows;
-    without a key, those that read the same.
+    Parts come behind the old blocks. `parted` is None where all blocks are new, since no key tells who is who. `came`,
+    `left` and `stayed` are rows; those that stayed read the same in the key, if there is one, and protected columns.
+    `known` are rows whose key was there before, and `changed` says of how many of them a column's value was not.
     """
 
     table: AuditedTable
-    hashes: RowHashes
-    parted: tuple[tuple[int, ...], ...] | None
+    hashes: Mapping[str, RowHashes]
+    parted: Mapping[str, tuple[tuple[int, ...], ...]] | None
     came: int
     left: int
     stayed: int
+    known: int = 0
+    changed: Mapping[str, int] = field(default_factory=dict)
 
 
 def update_cells(
-    before: AuditedTable, known: RowHashes, data: Any, *, key: str | None, secret: bytes, options: Mapping[str, Any]
+    before: AuditedTable,
+    known: Mapping[str, RowHashes],
+    data: Any,
+    *,
+    key: str | None,
+    secret: bytes,
+    options: Mapping[str, Any],
 ) -> TableChange:
     """Read a new version of a table, and find which rows stayed as they were, which left and which came."""
     conditions = [one.name for one in before.columns]
     read = _read_rows(data, conditions, list(before.protected), key=key, secret=secret, options=options)
-    origin, matched = _match_rows(known, read.hashes)
-    was_there = before.cell_of[known.blocks] >= 0
-    stayed = int((matched & was_there).sum())
-    moved = {"came": len(origin) - stayed, "left": int(was_there.sum()) - stayed, "stayed": stayed}
+    total = int(before.rows.sum())
+    origin, matched = _match_rows(known[_WHO], read.hashes[_WHO])
     if key is None:
-        cells = len(read.cells[0].codes)
-        fresh = {
-            name: _block_values(column, read.cell, cells, like=before.protected[name])
-            for name, column in read.protected.items()
-        }
-        rows = np.bincount(read.cell, minlength=cells).astype(np.int64)
-        table = AuditedTable(read.cells, np.arange(cells), rows, fresh)
-        return TableChange(table, RowHashes(read.hashes, read.cell.astype(np.int32)), None, **moved)
-    block, cell_of, parts = _part_blocks(before, known, read.cell, origin)
-    blocks = len(cell_of)
-    if blocks > MOST_BLOCKS:
+        table, hashes = read.table(like=before.protected)
+        same = int(matched.sum())
+        return TableChange(table, hashes, None, came=len(origin) - same, left=total - same, stayed=same)
+    if not matched.any():
         raise InputError(
-            f"with this update {blocks:,} groups of rows would have to be told apart, those that left among them, and "
-            f"at most {MOST_BLOCKS:,} are; begin a new ledger when answers of this one no longer matter"
+            f"no row has a {quote(key)} that one had before, so that nobody would be known again; write the key as it "
+            "was, or begin a new ledger where these are other people"
+        )
+    keys = RowHashes(
+        np.concatenate([read.hashes[_WHO], known[_WHO].hashes[~matched]]),
+        np.zeros(len(origin) + int((~matched).sum()), np.int32),
+    )
+    was_known, stayed = origin >= 0, np.ones(len(origin), np.bool_)
+    values, hashes, parted, changed = {}, {_WHO: keys}, {}, {}
+    for name, column in read.protected.items():
+        old = before.protected[name]
+        origin, matched = _match_rows(known[name], read.hashes[name])
+        stayed &= (origin >= 0) & (old.cell_of[origin] >= 0)
+        changed[name] = int((was_known & (origin < 0)).sum())
+        values[name], hashes[name], parts = _follow_blocks(old, known[name], read, column, origin, matched)
+        parted[name] = _rounds(parts)
+    table = AuditedTable(read.cells, np.bincount(read.cell).astype(np.int64), values)
+    same, people = int(stayed.sum()), int(was_known.sum())
+    moved = {"came": len(stayed) - same, "left": total - same, "stayed": same}
+    return TableChange(table, hashes, parted, known=people, changed=changed, **moved)
+
+
+def _follow_blocks(
+    before: BlockValues,
+    known: RowHashes,
+    read: _ReadRows,
+    column: "CodedColumn",
+    origin: IntArray,
+    matched: NDArray[np.bool_],
+) -> tuple[BlockValues, RowHashes, list[int]]:
+    """Give the blocks of a protected column after an update, its rows, and the block that each part is of."""
+    block, cell_of, parts = _part_blocks(before, known, read.cell, origin)
+    if len(cell_of) > MOST_BLOCKS:
+        raise InputError(
+            f"with this update {len(cell_of):,} groups of rows would have to be told apart, those that left among "
+            f"them, and at most {MOST_BLOCKS:,} are; begin a new ledger when answers of this one no longer matter"
         )
     # what is gone keeps its numbers: of a block that was parted, what its other parts do not have
-    rows = np.bincount(block, minlength=blocks).astype(np.int64)
     left_part = _left_parts(before, parts, cell_of)
-    rows = _with_those_that_left(rows, before.rows, parts, left_part)
-    values = {}
-    for name, column in read.protected.items():
-        found = _block_values(column, block, blocks, like=before.protected[name])
-        counts = _with_those_that_left(found.count, before.protected[name].count, parts, left_part)
-        values[name] = replace(found, count=counts)
+    found = _block_values(column, block, cell_of, before)
+    values = replace(found, count=_with_those_that_left(found.count, before.count, parts, left_part))
     # so do the rows that are gone, for when they come back
     gone = known.blocks[~matched]
     new_number = np.arange(before.blocks)
     new_number[list(left_part)] = list(left_part.values())
     hashes = RowHashes(
-        np.concatenate([read.hashes, known.hashes[~matched]]),
+        np.concatenate([read.hashes[column.name], known.hashes[~matched]]),
         np.concatenate([block, new_number[gone]]).astype(np.int32),
     )
-    return TableChange(AuditedTable(read.cells, cell_of, rows, values), hashes, _rounds(parts), **moved)
+    return values, hashes, parts
 
 
 def _part_blocks(
-    before: AuditedTable, known: RowHashes, cell: IntArray, origin: IntArray
+    before: BlockValues, known: RowHashes, cell: IntArray, origin: IntArray
 ) -> tuple[IntArray, IntArray, list[int]]:
     """Number the blocks after an update: the block of each row, the cell of each block, and the block each part is of.
 
@@ -331,7 +408,7 @@ def _part_blocks(
     return block, np.r_[cell_of, np.array(more, np.int64), new_cells], [one for _, one, _ in depth]
 
 
-def _left_parts(before: AuditedTable, parts: Sequence[int], cell_of: IntArray) -> dict[int, int]:
+def _left_parts(before: BlockValues, parts: Sequence[int], cell_of: IntArray) -> dict[int, int]:
     """Say which part of a block that was parted is those that left, by the block; a block itself where all did."""
     whole = {one: one for one in range(before.blocks) if cell_of[one] < 0}
     return whole | {one: place for place, one in enumerate(parts, before.blocks) if cell_of[place] < 0}
@@ -417,20 +494,26 @@ def _read_rows(
     columns = tuple(
         CellColumn(name, coded[name].texts, coded[name].codes[first].astype(np.int64)) for name in conditions
     )
-    # with a key a row is known wherever it is; without one by all that is read of it
-    known_by = names if key is None else [*protected, key]
-    return _ReadRows(columns, packed, {name: coded[name] for name in protected}, _hash_rows(coded, known_by, secret))
+    # with a key a row is known wherever it is, by each protected value; without one by all that is read of it
+    known_by = {_WHO: names} if key is None else {_WHO: [key]} | {name: [name, key] for name in protected}
+    hashes = {which: _hash_rows(coded, some, secret) for which, some in known_by.items()}
+    return _ReadRows(columns, packed, {name: coded[name] for name in protected}, hashes)
 
 
 def _check_key(column: "CodedColumn") -> None:
     """Refuse a key that does not tell all rows apart: who of two left could not be told."""
     uses = np.bincount(column.codes, minlength=len(column.texts))
-    if (uses > 1).any():
+    written: dict[str | None, int] = {}  # 7 and 7.0 are one key
+    for text, rows in zip(column.texts, uses.tolist(), strict=True):
+        same = None if text is None else _settled(text)
+        written[same] = written.get(same, 0) + rows
+    shared = sum(rows for rows in written.values() if rows > 1)
+    if shared:
         raise DataError(
-            f"column {quote(column.name)} is the key, and {int(uses[uses > 1].sum()):,} rows share theirs with others; "
+            f"column {quote(column.name)} is the key, and {shared:,} rows share theirs with others; "
             "name one that tells all rows apart"
         )
-    if any(text is None and uses[place] for place, text in enumerate(column.texts)):
+    if written.get(None):
         raise DataError(f"column {quote(column.name)} is the key, and a row has none; fill it in")
 
 
@@ -438,16 +521,29 @@ def _hash_rows(coded: Mapping[str, "CodedColumn"], names: Sequence[str], secret:
     """Hash each row under a secret key: bytes[n, 16]. Without the key nobody can try values against them."""
     parts = []
     for name in names:  # a text is told from the next one by its length, and NULL from any text
-        texts = [b"-" if one is None else b"%d:%s" % (len(one.encode()), one.encode()) for one in coded[name].texts]
+        settled = [None if one is None else _settled(one).encode() for one in coded[name].texts]
+        texts = [b"-" if one is None else b"%d:%s" % (len(one), one) for one in settled]
         parts.append(list(map(texts.__getitem__, coded[name].codes.tolist())))
     whole = hashlib.blake2b
     digests = [whole(b"".join(row), key=secret, digest_size=_HASH_BYTES).digest() for row in zip(*parts, strict=True)]
     return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, _HASH_BYTES)
 
 
-def _block_values(column: "CodedColumn", block: IntArray, blocks: int, like: BlockValues | None = None) -> BlockValues:
+def _settled(text: str) -> str:
+    """Write a number as any other program would that has the same one; other texts stay, and so do leading zeros.
+
+    >>> [_settled(text) for text in ("10.0", "1e1", "10", "-0.50", "007", "2024-01-01")]
+    ['10', '10', '10', '-1/2', '007', '2024-01-01']
+    """
+    found = None if _has_leading_zero(text) else read_decimal(text)
+    return text if found is None else str(Fraction(*found))
+
+
+def _block_values(
+    column: "CodedColumn", block: IntArray, cell_of: IntArray, like: BlockValues | None = None
+) -> BlockValues:
     """Add up a protected column by block; `like` is what it was before an update, whose kind it keeps."""
-    codes, texts = column.codes.astype(np.int64), column.texts
+    codes, texts, blocks = column.codes.astype(np.int64), column.texts, len(cell_of)
     missing = np.array([text is None for text in texts], np.bool_)
     there = ~missing[codes]
     block, codes = block[there], codes[there]
@@ -459,7 +555,8 @@ def _block_values(column: "CodedColumn", block: IntArray, blocks: int, like: Blo
     if not there.any():
         raise DataError(f"column {quote(column.name)} has no value at all; there is nothing to protect")
     if not is_number or (like is not None and not like.is_number):
-        return BlockValues(count, **_count_by_value(column, block, codes, blocks, () if like is None else like.values))
+        values = () if like is None else like.values
+        return BlockValues(cell_of, count, **_count_by_value(column, block, codes, blocks, values))
     exact = [Fraction(*(found or (0, 1))) for found in numbers]
     decimals = next((d for d in range(_MOST_DECIMALS) if all(10**d % one.denominator == 0 for one in exact)), None)
     if decimals is None:
@@ -474,7 +571,7 @@ def _block_values(column: "CodedColumn", block: IntArray, blocks: int, like: Blo
     used = {text for text in texts if text is not None}
     binary = like.is_binary if like is not None else {exact_number(text) for text in used} <= {0, 1}
     by_value = _count_by_value(column, block, codes, blocks, ()) if binary else {}
-    return BlockValues(count, decimals, _add_up(scaled, block, codes, blocks), highest, lowest, **by_value)
+    return BlockValues(cell_of, count, decimals, _add_up(scaled, block, codes, blocks), highest, lowest, **by_value)
 
 
 def _add_up(scaled: Sequence[int], block: IntArray, codes: IntArray, blocks: int) -> tuple[int, ...]:

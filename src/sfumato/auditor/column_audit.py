@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.auditor.extreme_sets import ExtremeSets, Numbers
-from sfumato.auditor.sum_elimination import Blocks, SumElimination
+from sfumato.auditor.sum_elimination import Blocks, SumElimination, Words
 
 KINDS = ("sum", "max", "min")
 """What is asked of a set of rows; an average is a sum, since counts are known."""
@@ -88,7 +88,7 @@ class ColumnAudit:
         self.rows, self.rules = rows.astype(np.int64), rules
         self.sums = SumElimination(len(rows))
         self.high, self.low = ExtremeSets(self.rows), ExtremeSets(self.rows)
-        self.sets = np.zeros((0, len(rows)), np.uint8)
+        self.sets = _pack(np.zeros((0, len(rows)), np.bool_))
         self.set_count = 0
         self._known_sets: set[bytes] = set()
         self._atoms = np.zeros(len(rows), np.int64)
@@ -141,24 +141,41 @@ class ColumnAudit:
             )
         if not rules.compared and rules.most_overlap is None:
             return None
-        distinct = {blocks.tobytes(): (blocks, size) for blocks, size in zip(asked, sizes, strict=True)}
-        own = np.array([blocks for blocks, _ in distinct.values()], np.uint8)
-        for blocks, size in distinct.values():
-            counted = np.where(blocks, self.rows, 0)
+        own = _pack(np.array(list({blocks.tobytes(): blocks for blocks in asked}.values())))
+        for words in own:
             for sets in (self.sets[: self.set_count], own):
-                common = _rows_of(sets, counted)
-                others = _rows_of(sets, self.rows)
-                different = (common != size) | (common != others)
-                if rules.compared:
-                    apart, apart_other = size - common, others - common
-                    small = ((apart > 0) & (apart < rules.least_size)) | (
-                        (apart_other > 0) & (apart_other < rules.least_size)
-                    )
-                    if small.any():
-                        return f"fewer than {rules.least_size} rows would tell this set from one that was answered"
-                if rules.most_overlap is not None and (different & (common > rules.most_overlap)).any():
+                if rules.compared and (self._any_few(words & ~sets) or self._any_few(sets & ~words)):
+                    return f"fewer than {rules.least_size} rows would tell this set from one that was answered"
+                if rules.most_overlap is not None and self._any_many(
+                    (sets & words)[(sets != words).any(axis=1)], rules.most_overlap
+                ):
                     return f"this set and one that was answered have more than {rules.most_overlap} rows in common"
         return None
+
+    def _any_few(self, words: Words) -> bool:
+        """Tell whether a set of some (uint64[m, w]) has rows, and fewer than the least size.
+
+        A block has a row at least: so few rows are few blocks, and not a large one. The others need not be counted.
+        """
+        least, words = self.rules.least_size, words & _pack(self.rows > 0)
+        blocks = np.bitwise_count(words).sum(axis=1)
+        possible = (blocks > 0) & (blocks < least) & ~(words & _pack(self.rows >= least)).any(axis=1)
+        return bool((self._count_rows(words[possible]) < least).any())
+
+    def _any_many(self, words: Words, most: int) -> bool:
+        """Tell whether a set of some (uint64[m, w]) has more than so many rows."""
+        words = words & _pack(self.rows > 0)
+        blocks = np.bitwise_count(words).sum(axis=1)
+        if (blocks > most).any() or (words & _pack(self.rows > most)).any():
+            return True
+        return bool((self._count_rows(words[blocks > 0]) > most).any())
+
+    def _count_rows(self, words: Words) -> Numbers:
+        """Count the rows of each of m sets: int64[m]; floats hold every count, and multiply faster."""
+        weights, found = self.rows.astype(np.float64), np.empty(len(words), np.int64)
+        for start in range(0, len(words), 512):
+            found[start : start + 512] = _unpack(words[start : start + 512], len(weights)) @ weights
+        return found
 
     def _count_least_alike(self, asked: Sequence[Blocks]) -> int:
         """Count the rows of the smallest atom of the answered sets and those that are asked."""
@@ -189,29 +206,27 @@ class ColumnAudit:
             return
         self._known_sets.add(key)
         if self.set_count == len(self.sets):
-            more = np.zeros((max(16, len(self.sets)), self.sets.shape[1]), np.uint8)
+            more = np.zeros((max(16, len(self.sets)), self.sets.shape[1]), np.uint64)
             self.sets = np.concatenate([self.sets, more])
-        self.sets[self.set_count] = blocks
+        self.sets[self.set_count] = _pack(blocks)
         self.set_count += 1
         self._atoms = _part_atoms(self._atoms, blocks)
 
     def change_blocks(self, rounds: Sequence[Sequence[int]], rows: Numbers) -> None:
         """Part blocks in two, round after round, and append new ones; `rows` are the values of all blocks after it."""
+        answered = _unpack(self.sets[: self.set_count], len(self.rows))
         for parted in rounds:
             width = len(self.rows) + len(parted)
             self.sums.split(parted)
             for sets in (self.high, self.low):
                 sets.split(parted, rows[:width])
-            self.sets = np.concatenate(
-                [self.sets[: self.set_count], self.sets[: self.set_count][:, list(parted)]], axis=1
-            )
+            answered = np.concatenate([answered, answered[:, list(parted)]], axis=1)
             self.rows = rows[:width].astype(np.int64)
         more = len(rows) - len(self.rows)
         self.sums.append(more)
         for sets in (self.high, self.low):
             sets.append(rows[len(self.rows) :])
-        self.sets = np.concatenate([self.sets[: self.set_count], np.zeros((self.set_count, more), np.uint8)], axis=1)
-        self._index_sets()
+        self._take_sets(np.concatenate([answered, np.zeros((self.set_count, more), np.bool_)], axis=1))
         parts = {block for parted in rounds for block in parted}
         before = len(rows) - more
         self.rows = rows.astype(np.int64)
@@ -230,7 +245,7 @@ class ColumnAudit:
 
     def as_arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
         """Give what it is made of, by names that start with a prefix."""
-        sets = np.packbits(self.sets[: self.set_count], axis=1)
+        sets = np.packbits(_unpack(self.sets[: self.set_count], len(self.rows)), axis=1)
         found: dict[str, NDArray[Any]] = {f"{prefix}rows": self.rows, f"{prefix}sets": sets}
         found |= self.sums.as_arrays(f"{prefix}sums.")
         return found | self.high.as_arrays(f"{prefix}high.") | self.low.as_arrays(f"{prefix}low.")
@@ -243,15 +258,14 @@ class ColumnAudit:
         self.sums = SumElimination.from_arrays(arrays, f"{prefix}sums.")
         self.high = ExtremeSets.from_arrays(arrays, f"{prefix}high.", self.rows)
         self.low = ExtremeSets.from_arrays(arrays, f"{prefix}low.", self.rows)
-        self.sets = np.unpackbits(arrays[f"{prefix}sets"], axis=1, count=len(self.rows))
-        self.set_count = len(self.sets)
-        self._index_sets()
+        self._take_sets(np.unpackbits(arrays[f"{prefix}sets"], axis=1, count=len(self.rows)).astype(np.bool_))
         return self
 
-    def _index_sets(self) -> None:
-        """Work out from the answered sets which they are, and their atoms."""
-        self._known_sets = {np.packbits(line).tobytes() for line in self.sets}
-        self._atoms = np.unique(np.packbits(self.sets, axis=0), axis=1, return_inverse=True)[1].reshape(-1)
+    def _take_sets(self, answered: Blocks) -> None:
+        """Take the answered sets, bool[sets, blocks], and work out their atoms."""
+        self.sets, self.set_count = _pack(answered), len(answered)
+        self._known_sets = {np.packbits(line).tobytes() for line in answered}
+        self._atoms = np.unique(np.packbits(answered, axis=0), axis=1, return_inverse=True)[1].reshape(-1)
 
 
 def _distinct(queries: Sequence[Blocks]) -> list[Blocks]:
@@ -264,11 +278,14 @@ def _part_atoms(atoms: Numbers, blocks: Blocks) -> Numbers:
     return parted
 
 
-def _rows_of(sets: NDArray[np.uint8], counted: Numbers) -> Numbers:
-    """Count the rows of each of m sets: int64[m]; floats hold every count, and multiply faster than whole numbers."""
-    weights = counted.astype(np.float64)
-    used = np.flatnonzero(weights)
-    found = np.empty(len(sets), np.int64)
-    for start in range(0, len(sets), 512):
-        found[start : start + 512] = sets[start : start + 512, used].astype(np.float64) @ weights[used]
-    return found
+def _pack(blocks: Blocks) -> Words:
+    """Pack sets, bool[..., blocks], into words: uint64[..., w]."""
+    few = np.packbits(blocks, axis=-1)
+    wide = np.zeros((*few.shape[:-1], -(-few.shape[-1] // 8) * 8), np.uint8)
+    wide[..., : few.shape[-1]] = few
+    return wide.view(np.uint64)
+
+
+def _unpack(words: Words, blocks: int) -> Blocks:
+    """Give sets that were packed: bool[sets, blocks]."""
+    return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, count=blocks).astype(np.bool_)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.auditor.audited_statement import (
     LONGEST_STATEMENT,
@@ -42,11 +43,10 @@ from sfumato.auditor.audited_table import (
     update_cells,
 )
 from sfumato.auditor.column_audit import KINDS, ColumnAudit, SetQuery, SetRules
-from sfumato.auditor.sum_elimination import Blocks
 from sfumato.core.regular_file import open_regular_file
 from sfumato.errors import Infeasible, InputError, OutputError, quote, shorten
 
-FORMAT = "sfumato-query-ledger/1"
+FORMAT = "sfumato-query-ledger/2"
 BOUNDED_SIZE = 5
 """The least size of an answered group of a column with bounds, where nobody says another."""
 _WAIT = 120.0
@@ -58,6 +58,8 @@ _CLOSED = (
 )
 _REPLAYED = 32
 """So many answers that change what may be answered are replayed when a ledger is opened; then a snapshot is kept."""
+Cells = NDArray[np.bool_]
+"""Some cells of the table: bool[cells]."""
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE entry (sequence INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL, user TEXT NOT NULL,
@@ -239,12 +241,13 @@ class QueryLedger:
         settings = self.settings
         with self._transaction():
             self._catch_up()
-            hashes = RowHashes(
-                np.frombuffer(self._load("hashes"), np.uint8).reshape(-1, 16),
-                np.frombuffer(self._load("blocks"), np.int32),
-            )
             change = update_cells(
-                self.table, hashes, data, key=settings.key, secret=self._load("secret"), options=settings.options
+                self.table,
+                _load_hashes(self._connection),
+                data,
+                key=settings.key,
+                secret=self._load("secret"),
+                options=settings.options,
             )
             _check_bounds(settings, change.table)
             self._sequence = -1  # what follows changes what is in memory: read it anew, whatever happens
@@ -252,7 +255,7 @@ class QueryLedger:
                 if change.parted is None:
                     self._audits[name] = ColumnAudit(values.count, settings.rules(name))
                 else:
-                    self._audits[name].change_blocks(change.parted, values.count)
+                    self._audits[name].change_blocks(change.parted[name], values.count)
             said = f"{change.stayed:,} rows stayed, {change.left:,} left, {change.came:,} came"
             sequence = self._insert_entry("", describe_source(data), AuditAnswer("updated", reason=said))
             _store_table(self._connection, change.table, change.hashes)
@@ -289,9 +292,11 @@ class QueryLedger:
         """Decide a statement, all its groups together; gives the queries that are answered, with keys of extremes."""
         groups = self._groups(statement)
         queries: dict[tuple[str, str, bytes], SetQuery] = {}
-        for _, blocks in groups:
+        for _, cells in groups:
             for column, kind in _asked(statement, self.table.protected):
-                if self.table.protected[column].count[blocks].any():
+                values = self.table.protected[column]
+                blocks = values.blocks_of(cells)
+                if values.count[blocks].any():
                     queries[column, kind, blocks.tobytes()] = SetQuery(column, kind, blocks)
         for name, audit in self._audits.items():
             asked = [query for query in queries.values() if query.column == name]
@@ -301,8 +306,8 @@ class QueryLedger:
             if objection is not None:
                 return AuditAnswer("denied", reason=f"column {quote(name)}: {objection}"), []
         rows = [
-            tuple(self._compute(figure, group, blocks, statement) for figure in statement.figures)
-            for group, blocks in groups
+            tuple(self._compute(figure, group, cells, statement) for figure in statement.figures)
+            for group, cells in groups
         ]
         shown = rows if statement.limit is None else rows[: statement.limit]
         answer = AuditAnswer("answered", tuple(one.label for one in statement.figures), tuple(shown))
@@ -314,10 +319,10 @@ class QueryLedger:
                 said = {"sum": "sums, averages and counts by value", "max": "maxima", "min": "minima"}[kind]
                 raise StatementRefused(f"{said} of {quote(column)} are not answered here")
 
-    def _groups(self, statement: AuditedStatement) -> list[tuple[dict[str, Any], Blocks]]:
-        """Give the groups in their order, each by its values and its blocks; without GROUP BY, one."""
+    def _groups(self, statement: AuditedStatement) -> list[tuple[dict[str, Any], Cells]]:
+        """Give the groups in their order, each by its values and its cells; without GROUP BY, one."""
         if not statement.groups:
-            everything: list[tuple[dict[str, Any], Blocks]] = [({}, self.table.blocks_of(statement.cells))]
+            everything: list[tuple[dict[str, Any], Cells]] = [({}, statement.cells)]
             return [one for one in everything if self._is_kept(statement, one[1])]
         columns = [next(one for one in self.table.columns if one.name == name) for name in statement.groups]
         ranks = [_ranks(one.texts, one.numbers) for one in columns]
@@ -341,29 +346,30 @@ class QueryLedger:
                 else one.texts[code]
                 for one, code in zip(columns, codes, strict=True)
             }
-            blocks = self.table.blocks_of(cells)
-            if self._is_kept(statement, blocks):
-                groups.append((values, blocks))
+            if self._is_kept(statement, cells):
+                groups.append((values, cells))
         return groups
 
-    def _is_kept(self, statement: AuditedStatement, blocks: Blocks) -> bool:
-        rows = int(self.table.rows[blocks].sum())
+    def _is_kept(self, statement: AuditedStatement, cells: Cells) -> bool:
+        rows = int(self.table.rows[cells].sum())
         return all(holds(rows) for holds in statement.kept)
 
-    def _compute(self, figure: Figure, group: Mapping[str, Any], blocks: Blocks, statement: AuditedStatement) -> Any:
+    def _compute(self, figure: Figure, group: Mapping[str, Any], cells: Cells, statement: AuditedStatement) -> Any:
         column = figure.column
         if figure.kind == "group":
             return group[str(column)]
         if column is None:
             if statement.counted is None:
-                return int(self.table.rows[blocks].sum())
+                return int(self.table.rows[cells].sum())
             name, chosen = statement.counted
             values = self.table.protected[name]
+            blocks = values.blocks_of(cells)
             by_value = values.by_value if values.by_value is not None else np.zeros((len(blocks), 0), np.int64)
             return int(by_value[blocks][:, [text in chosen for text in values.values]].sum())
         if column not in self.table.protected:
-            return self._compute_known(figure, blocks)
+            return self._compute_known(figure, cells)
         values = self.table.protected[column]
+        blocks = values.blocks_of(cells)
         count = int(values.count[blocks].sum())
         if figure.kind == "count":
             return count
@@ -374,13 +380,13 @@ class QueryLedger:
         total = Fraction(sum(values.totals[place] for place in np.flatnonzero(blocks).tolist()), 10**values.decimals)
         return _plain(total) if figure.kind == "sum" else _as_float(total / count)
 
-    def _compute_known(self, figure: Figure, blocks: Blocks) -> Any:
+    def _compute_known(self, figure: Figure, cells: Cells) -> Any:
         """Compute a figure of a column of conditions, which everybody may know."""
         column = next(one for one in self.table.columns if one.name == figure.column)
-        codes = column.codes[self.table.cell_of[blocks]]
+        codes = column.codes[cells]
         counted = [
             (code, rows)
-            for code, rows in zip(codes.tolist(), self.table.rows[blocks].tolist(), strict=True)
+            for code, rows in zip(codes.tolist(), self.table.rows[cells].tolist(), strict=True)
             if column.texts[code] is not None
         ]
         count = sum(rows for _, rows in counted)
@@ -436,7 +442,8 @@ class QueryLedger:
             self._closed = frozenset(name for (name,) in found)
         wanted = 'SELECT "column", kind, blocks, answer FROM answered WHERE sequence > ? ORDER BY sequence, rowid'
         for column, kind, blocks, answer in self._connection.execute(wanted, (self._sequence,)).fetchall():
-            bits = np.unpackbits(np.frombuffer(blocks, np.uint8), count=self.table.blocks).astype(np.bool_)
+            count = self.table.protected[column].blocks
+            bits = np.unpackbits(np.frombuffer(blocks, np.uint8), count=count).astype(np.bool_)
             self._replay(SetQuery(column, kind, bits), answer)
         self._sequence = max(self._sequence, latest or 0)
 
@@ -527,7 +534,7 @@ def _check_bounds(settings: AuditSettings, table: AuditedTable) -> None:
         values = table.protected[name]
         if values.highest is None or values.lowest is None or values.is_binary:
             continue
-        there = (values.count > 0) & (table.cell_of >= 0)
+        there = (values.count > 0) & (values.cell_of >= 0)
         least, most = values.lowest[there].min(), values.highest[there].max()
         below = low is not None and least < order_key(float(exact_number(low)))
         above = high is not None and most > order_key(float(exact_number(high)))
@@ -579,10 +586,23 @@ def _store(connection: sqlite3.Connection, key: str, value: str | bytes) -> None
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
-def _store_table(connection: sqlite3.Connection, table: AuditedTable, hashes: RowHashes) -> None:
+def _store_table(connection: sqlite3.Connection, table: AuditedTable, hashes: Mapping[str, RowHashes]) -> None:
     _store(connection, "table", table.as_json().encode())
-    _store(connection, "hashes", hashes.hashes.tobytes())
-    _store(connection, "blocks", hashes.blocks.tobytes())
+    for name, known in hashes.items():
+        _store(connection, f"hashes:{name}", known.hashes.tobytes())
+        _store(connection, f"blocks:{name}", known.blocks.tobytes())
+
+
+def _load_hashes(connection: sqlite3.Connection) -> dict[str, RowHashes]:
+    found = dict(connection.execute("SELECT key, value FROM meta WHERE key LIKE 'hashes:%' OR key LIKE 'blocks:%'"))
+    return {
+        key.removeprefix("hashes:"): RowHashes(
+            np.frombuffer(hashes, np.uint8).reshape(-1, 16),
+            np.frombuffer(found[f"blocks:{key.removeprefix('hashes:')}"], np.int32),
+        )
+        for key, hashes in found.items()
+        if key.startswith("hashes:")
+    }
 
 
 def _store_snapshot(connection: sqlite3.Connection, sequence: int, audits: Mapping[str, ColumnAudit]) -> None:

@@ -1,6 +1,5 @@
 """``sfumato audit``: answers to queries, and tables of them, that give no person away."""
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +7,7 @@ import typer
 
 from sfumato.cli.audit_serve import serve
 from sfumato.cli.audit_table import table as publish_table
+from sfumato.core.listed_names import split_names
 from sfumato.errors import InputError, quote
 
 if TYPE_CHECKING:
@@ -185,6 +185,13 @@ def update(
             f"this ledger has no key, so that nobody can tell who is who in the new table: of {listing(closed)}, which "
             "was answered about before, nothing more is answered; begin ledgers of tables that change with --key"
         )
+    for name, rows in change.changed.items():
+        if 2 * rows > change.known:
+            warn(
+                f"of {change.known:,} rows that were there before, {rows:,} have another value of {quote(name)}; each "
+                "counts as new, so if only the way of writing changed, write them as before and update again before "
+                "anybody asks"
+            )
     if as_json:
         found = {"stayed": change.stayed, "left": change.left, "came": change.came, "cells": change.table.cells}
         print_json({"ledger": str(ledger)} | found)
@@ -194,9 +201,7 @@ def update(
 
 
 def _names(text: str, option: str) -> tuple[str, ...]:
-    # as a line of CSV, so that a name with a comma can be written in quotation marks
-    (line,) = csv.reader([text], skipinitialspace=True) if text.strip() else ([],)
-    names = tuple(name.strip() for name in line if name.strip())
+    names = tuple(name for name in split_names(text) if name)
     if not names:
         raise InputError(f"{option} names no column; name one, or several with commas")
     return names
@@ -232,10 +237,15 @@ def _describe(ledger: "QueryLedger") -> dict[str, Any]:
 
 def _warnings(ledger: "QueryLedger") -> list[str]:
     """Say what whoever begins a ledger may not have thought of."""
+    from sfumato.auditor.audited_table import columns_that_follow
     from sfumato.core.numbers import read_decimal
     from sfumato.page.wording import plural
 
-    said = []
+    said = [
+        f"the values of {quote(one)} follow from those of {quote(other)}, or nearly, and each column is audited by "
+        "itself: answers about one and about the other may together give a value away, so protect one of the two alone"
+        for one, other in columns_that_follow(ledger.table)
+    ]
     for name, values in ledger.table.protected.items():
         missing = int(ledger.table.rows.sum() - values.count.sum())
         if missing:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sfumato.core.listed_names import split_names
 from sfumato.errors import InputError, quote
 
 
@@ -72,8 +73,8 @@ def table(
 
 
 def _parse_names(text: str, option: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
+    names = split_names(text)
+    if not names or not all(names):
         raise InputError(f"{option} {quote(text)} has an empty name; write it as {option} region,branch")
     return names
 
