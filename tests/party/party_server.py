@@ -29,6 +29,7 @@ _WARM = (
     "rbcl",
     "rich.table",
     "sfumato.cli.printing",
+    "sfumato.party.anonymize_together",
     "sfumato.party.contingency",
     "sfumato.party.party_run",
     "sfumato.party.private_intersection",

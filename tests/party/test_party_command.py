@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from sfumato.cli.party import _print_result
+from sfumato.party.party_run import PartyResult
 from sfumato.party.task_kinds import TASKS, task_class
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "parties.md"
@@ -122,3 +124,14 @@ def test_a_run_checks_its_options_first(runs: Runs, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.runs"))
     told = runs("party", "run", "c.toml", *(part for pair in usual.items() for part in pair))
     assert (told.code, "cannot listen at 192.0.2.1:7001" in told.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "result", [[{"\x1b[2Jtown": "Zürich\x1b[31m", "count": 3}], {"sizes": {"Zürich\x1b[31m": 3}}, ["Zürich\x9b31m"]]
+)
+def test_values_of_others_move_no_cursor(result: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """What another party's file holds is printed as signs alone, umlauts among them."""
+    _print_result(PartyResult("contingency", "a", result, 0.1, 9, 1, "", ""), None)
+    said = capsys.readouterr().out
+    assert "Zürich�" in said
+    assert not any(sign in said for sign in "\x1b\x9b")

@@ -94,6 +94,42 @@ def test_a_party_dies_at_every_step_of_every_task(parties: Make, task: str, vict
     assert step > 3
 
 
+POLICY = """
+[columns]
+ward = { role = "quasi", hierarchy = "suppress" }
+beds = { role = "plain" }
+[[privacy]]
+model = "k-anonymity"
+k = 2
+[algorithm]
+name = "optimal"
+"""
+
+
+def test_a_party_dies_at_every_step_of_publishing_together(parties: Make) -> None:
+    """One of three that publish together dies before each of its steps: no other has a folder until all are done."""
+    task = 'kind = "anonymize"\npolicy = "policy.toml"\nvalues = { ward = ["north", "south"] }'
+    for step in range(1, 60):
+        made = parties("abc")
+        (made.folder / "policy.toml").write_text(POLICY)
+        made.write(task=task)
+        made.start("b", at_step=step, out="b")
+        for party in "ac":
+            made.start(party, out=party)
+        ended = made.wait("b")
+        if ended.code >= 0:
+            assert ended.code == 0, ended.err
+            break
+        assert not (made.folder / "b").exists()
+        codes = {made.wait(party).code for party in "ac"}
+        assert codes in ({0}, {1}), f"survivors disagree at step {step}"
+        if codes == {1}:
+            made.check_failed("a", "c")
+            assert not any((made.folder / party).exists() for party in "ac")
+    assert step > 10
+    assert all((made.folder / party / "public" / "table.csv").exists() for party in "abc")
+
+
 def test_a_party_that_stands_still_ends_the_run(parties: Make) -> None:
     """A process that is stopped is taken for dead after the patience of the consortium, and named."""
     made = parties("abc")

@@ -142,7 +142,7 @@ def _say(sentence: str) -> None:
 def _print_result(found: "PartyResult", out: Path | None) -> None:
     from rich.table import Table
 
-    from sfumato.cli.printing import console_of
+    from sfumato.cli.printing import console_of, printable
 
     console = console_of()
     cost = f"{found.bytes_sent:,} bytes sent in {found.rounds:,} rounds, {found.seconds:.2f} s"
@@ -152,7 +152,7 @@ def _print_result(found: "PartyResult", out: Path | None) -> None:
         return
     if isinstance(found.result, list) and found.result and all(isinstance(line, dict) for line in found.result):
         columns = list(dict.fromkeys(name for line in found.result for name in line))
-        table = Table(*columns)
+        table = Table(*map(printable, columns))
         for line in found.result[:_MOST_LINES]:
             table.add_row(*(_write(line.get(name)) for name in columns))
         console.print(table)
@@ -165,7 +165,7 @@ def _print_result(found: "PartyResult", out: Path | None) -> None:
                 continue
             console.print(f"{name}:", soft_wrap=True)
             for part, number in value.items():
-                console.print(f"  {part}: {_write(number)}", soft_wrap=True)
+                console.print(f"  {printable(part)}: {_write(number)}", soft_wrap=True)
     else:
         console.print(_write(found.result), soft_wrap=True)
     if out is not None:
@@ -176,8 +176,11 @@ _MOST_LINES = 50
 
 
 def _write(value: Any) -> str:
+    """Write a result for people; texts may be another party's, so nothing in them reaches the terminal but signs."""
     import json
+
+    from sfumato.cli.printing import printable
 
     if value is None:
         return "—"
-    return value if isinstance(value, str) else json.dumps(value)
+    return printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -1,7 +1,9 @@
 """The values of categories that parties agree on: those of the task, or those that any of them has, by a secure union.
 
-One union serves all columns: an item is the number of its column and the value's text. All parties learn which values
-there are, and nobody learns who has which (`secure_union` says how far).
+One union serves all columns: an item is the number of its column and the value's text.
+
+Adversary: semi-honest; that of `secure_union` (Kantarcioglu and Clifton 2004). All parties learn which values there
+are, and nobody learns who has which; what colluders learn besides stands there.
 """
 
 from collections.abc import Sequence

@@ -31,6 +31,7 @@ import pyarrow.compute as pc
 
 from sfumato._version import __version__
 from sfumato.core.arrays import IntArray
+from sfumato.core.arrow import arrow_texts
 from sfumato.core.classes import EquivalenceClasses, Histogram
 from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.errors import InputError, PolicyError, RunAborted, quote
@@ -388,8 +389,8 @@ def _without_null_texts(arrow: Any, nulls: Sequence[str]) -> Any:
     for name in arrow.column_names:
         column = arrow.column(name)
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            null = pc.is_in(column, value_set=pa.array(list(nulls), column.type))
-            column = pc.if_else(null, pa.scalar(None, column.type), column)
+            null = pc.is_in(column, value_set=arrow_texts(nulls).cast(column.type))
+            column = pc.if_else(null, pa.nulls(1, column.type)[0], column)
         columns[name] = column
     return pa.table(columns)
 
@@ -434,7 +435,7 @@ def _union_metric(session: PartySession, name: str, encoded: EncodedTable, rows:
             attribute.weight,
             attribute.spec,
             attribute.least,
-            _add_up(session, attribute.frequencies, f"entropy/{attribute.name}"),
+            totals=_add_up(session, attribute.frequencies, f"entropy/{attribute.name}"),
         )
         for attribute in encoded.quasi
     )

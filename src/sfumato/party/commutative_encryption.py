@@ -9,6 +9,10 @@ decisional Diffie-Hellman assumption holds.
 Lists are padded with random points to a size that is public. A random point stays a random point whoever encrypts it,
 equals no other but by a chance of one in 2^252, and cannot be told from an item.
 
+Adversary: semi-honest. Whoever passes a list on sees points that it cannot open without the keys of all who encrypted
+it. Colluders who bring lists of their own find what these have in common with the others'; what that comes to stands in
+the protocols, `secure_union` and `set_cardinality`.
+
 A list is uint8[rows, 32 * width]: each row is an item of `width` points, one after the other. Items of several points
 are for `secure_union`, which must get them back; where items are only compared, they are hashed to one point.
 """

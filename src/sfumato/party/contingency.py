@@ -8,6 +8,9 @@ knows from elsewhere: what is withheld is so in one table, and not in several. W
 asks for the whole table or nothing (``whole = true``): then nothing is opened where a cell is too small.
 
 Adversary: semi-honest. The counts are additive, so that n - 1 of n parties learn those of the last from the result.
+Beyond it all parties learn which cells are large enough, where a least count is asked for; the two of `gated_sums`
+would learn the others if they colluded. The sums are those of Bonawitz et al. 2017, or shares that are compared (Garay
+et al. 2007).
 """
 
 import math

@@ -4,7 +4,12 @@ Two parties, the first of the consortium, hold the sums between them. Each of th
 random word r and x - r modulo 2^64, and sends the one to the one holder and the other to the other. So what each holder
 adds up is a share: uniformly random by itself, and the sum together with the other's. The holders compare the shared
 counts with the least count (`compare_shares`), both learn one bit for each, and only where it is one are the shares of
-the sums put together. Splitting is additive secret sharing, and the comparison that of `secure_comparison`.
+the sums put together. Splitting is additive secret sharing, and the comparison that of `secure_comparison` (Garay et
+al. 2007).
+
+Before they are put together, the two holders split these sums anew: the one adds a mask that both stretch from their
+agreed key, the other takes it off. For who sent random words to the holders knows them, and could take them off a
+holder's share: what is left of it would be that holder's own numbers.
 
 Adversary: semi-honest. The two holders together learn every sum, so they must not collude with each other; no others
 learn anything beyond the result, however many collude, but what follows from it with their own numbers. All parties
@@ -19,6 +24,7 @@ from numpy.typing import NDArray
 
 from sfumato.party.party_session import PartySession
 from sfumato.party.secure_comparison import compare_shares
+from sfumato.party.secure_sum import add_mask
 from sfumato.policy.section import Section
 
 Words = NDArray[np.uint64]
@@ -58,6 +64,7 @@ def open_large_sums(
     words = rows.view(np.uint64)
     if not len(words):
         return np.zeros(0, dtype=bool), rows[:, 1:] if session.me in to else None
+    session.agree_keys()
     if session.me not in holders:
         masks = np.frombuffer(secrets.token_bytes(8 * words.size), dtype="<u8").reshape(words.shape)
         session.channels[holders[0]].send_array(f"gate/{step}/share", masks)
@@ -73,6 +80,7 @@ def open_large_sums(
         for other in session.parties[2:]:
             session.channels[other].send_array(f"gate/{step}/large", large)
     passed = np.ascontiguousarray(shares[large, 1:])
+    add_mask(passed, session.agreed_key(peer, f"gate/{step}"), session.place == 0)
     for other in to:
         if other != session.me:
             session.channels[other].send_array(f"gate/{step}/open", passed)

@@ -6,6 +6,9 @@ The *whole* table needs nobody's rows: what is published is how many rows of eac
 just that was summed. So whoever has the sums can write every row of it, and no row tells whose it was. The last of
 these sums is for those alone who write the table.
 
+Adversary: semi-honest; that of `secure_sum` (Bonawitz et al. 2017): n - 1 colluders learn the counts of the last. Rows
+are counted, and not people: somebody of whom two parties have a row is two rows.
+
 Nothing appears before all parties have verified and the run has ended. A part is counted by the verifier's own code
 from its written file; these counts are summed in secret, and the verifier holds the sums against its own definitions. A
 whole table is verified as any release is.
@@ -38,22 +41,24 @@ from sfumato.publish.numeric_columns import add_numeric_columns
 from sfumato.publish.promise import ground_distances
 from sfumato.publish.publication import Publication
 from sfumato.publish.published_table import RandomDraws, publish_tables
+from sfumato.publish.table_writer import write_table
 from sfumato.reading.release_reader import MANIFEST
 from sfumato.recode.lattice import Node
 from sfumato.recode.recoding import Recoding, labels_at, shift_levels
 from sfumato.release.folder import Stage, staged
 from sfumato.release.verification import needs_of, promise_of, require_passed
-from sfumato.release.write_release import write_json, write_summary, write_table
+from sfumato.release.write_release import write_json, write_summary
 from sfumato.table import Table
 from sfumato.table.files import file_digest
 from sfumato.verifier import Verdict, verify
 from sfumato.verifier.joint_parts import PartCounts, count_part, judge_sums
-from sfumato.verifier.release_files import SUMMARY
+from sfumato.verifier.release_files import SUMMARY, table_paths
 
 OF_UNION = (
     "This table is one part of a release that the parties under 'part_of' published together, each its own rows under "
     "the same labels. In all parts together each row shares its quasi-identifier values with the other rows of its "
-    "class, and each class meets every requirement under 'promise'; in this part by itself classes may be smaller. The "
+    "class, and each class meets every requirement under 'promise'; in this part by itself classes may be smaller. "
+    "Rows are counted, and not people: somebody of whom several parties have a row is several rows of a class. The "
     "adversary is assumed to know that a person is in one of the parts and that person's quasi-identifiers, and not "
     "with which party: whoever knows that looks in that party's part alone. Not covered: columns of role plain, "
     "knowledge of sensitive values from elsewhere, other releases about the same people."
@@ -62,7 +67,8 @@ OF_UNION = (
 
 WHOLE = (
     f"{PROTECTS} This table was made by several parties together: it has the rows of all of them, and does not tell "
-    "which row comes from which."
+    "which row comes from which. Rows are counted, and not people: somebody of whom several parties have a row is "
+    "several rows of a class."
 )
 """What a whole table protects."""
 
@@ -224,9 +230,9 @@ def write_part(
     release = hashlib.sha256(b"sfumato-joint-release\0" + session.session_id).hexdigest()[:32]
     account["part_of"] = {"release": release, "parties": list(session.parties), "party": session.me}
     record |= {"all_rows": {"rows": joint.rows}, "all_suppressed": {"rows": joint.suppressed}}
-    path = stage.path / "public" / account["table"]
+    paths = table_paths(stage.path / "public", account, account["table"])
     promise = promise_of(publication)
-    own = count_part(path, account, promise)
+    own = count_part(paths, account, promise)
     verdict = require_passed(judge_sums(promise, _sum_counts(joint, sums, own)))
     account["privacy"] = _public_findings(verdict, joint)
     _finish_accounts(stage, account, record, verdict)

@@ -15,8 +15,8 @@ keys are bound to session, parties, step, place and every point of the transfer;
 points are checked. A malicious party can bend its own keys ("endemic"), which does no harm where they only encrypt
 messages, as here, or seed an extension. Messages of a malicious sender may of course be anything.
 
-Two parties only: others see nothing but uniform points and ciphertexts. Beyond the chosen messages, the number of
-transfers, of messages and their length are public.
+Two parties only, so that the one colluder is the other party. Beyond the chosen messages, the number of transfers, of
+messages and their length are public.
 
 >>> from sfumato.party.local_parties import run_parties
 >>> def sender(session):

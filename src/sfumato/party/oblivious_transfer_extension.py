@@ -19,8 +19,8 @@ most m/2^128; with m below 2^12 and 2^13 pairs of columns, all that pass unguess
 in a batch. The sender learns R(x) and nothing else of x, and R(x) is uniform whatever x is: each batch has 128 more
 transfers, of random choices, which are thrown away, and R of them is a bijection of their bits.
 
-Two parties only; that n transfers took place is public. Work is in batches of 2^18 transfers, so that memory is
-bounded.
+Two parties only, so that the one colluder is the other party. Beyond the chosen keys, that n transfers took place is
+public. Work is in batches of 2^18 transfers, so that memory is bounded.
 
 >>> from sfumato.party.local_parties import run_parties
 >>> choices = np.array([False, True, True])

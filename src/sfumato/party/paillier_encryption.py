@@ -5,8 +5,9 @@ of TNO. A key is of 3,072 bits, as strong as AES-128. Its two primes are drawn b
 key generation of the library draws them by Python's `random`, which anybody can predict. What comes from a peer is
 bytes of a fixed length, read as whole numbers and checked; nothing of the library's own messages is used.
 
-Adversary: semi-honest. Ciphertexts that leave are fresh: each has random factors of its own, so that two of the same
-number have nothing in common, and one that was worked out says nothing of how.
+Adversary: semi-honest; of two parties the one colluder is the other. Ciphertexts that leave are fresh: each has random
+factors of its own, so that two of the same number have nothing in common, and one that was worked out says nothing of
+how.
 
 >>> owner = PaillierOwner()
 >>> sums = PaillierSums(owner.public_bytes)

@@ -44,6 +44,7 @@ class PartySession:
         self.progress = progress
         self.until_end = ExitStack()
         self._pair_secrets: dict[str, bytes] = {}
+        self._given_keys: set[tuple[str, str]] = set()
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -68,8 +69,12 @@ class PartySession:
     def agreed_key(self, peer: str, purpose: str) -> bytes:
         """Derive a key of 32 bytes that this party and `peer` share, and nobody else knows, for one purpose.
 
-        All parties must have called `agree_keys` before. A key for another purpose, session or pair is another key.
+        All parties must have called `agree_keys` before. A key for another purpose, session or pair is another key. Of
+        each there is one use: a second mask from the same key would hide nothing, so asking again is an error.
         """
+        if (peer, purpose) in self._given_keys:
+            raise ValueError(f"a second key for {purpose}")  # a bug of ours
+        self._given_keys.add((peer, purpose))
         return HKDF(SHA256(), _KEY_BYTES, self.session_id, b"sfumato-key\0" + purpose.encode()).derive(
             self._pair_secrets[peer]
         )
@@ -101,12 +106,12 @@ class PartySession:
         guesses the content can tell that the guess is right, and learns nothing else of one that differs.
         """
         self.agree_keys()
-        for peer in self.others:
-            mine = hmac.digest(self.agreed_key(peer, f"same/{purpose}"), self.me.encode() + b"\0" + content, "sha256")
-            self.channels[peer].send(f"same/{purpose}", mine)
+        keys = {peer: self.agreed_key(peer, f"same/{purpose}") for peer in self.others}
+        for peer, key in keys.items():
+            self.channels[peer].send(f"same/{purpose}", hmac.digest(key, self.me.encode() + b"\0" + content, "sha256"))
         differing = None
-        for peer in self.others:
-            expected = hmac.digest(self.agreed_key(peer, f"same/{purpose}"), peer.encode() + b"\0" + content, "sha256")
+        for peer, key in keys.items():
+            expected = hmac.digest(key, peer.encode() + b"\0" + content, "sha256")
             given = self.channels[peer].receive(f"same/{purpose}", exactly=len(expected))
             if differing is None and not hmac.compare_digest(expected, given):
                 differing = peer

@@ -7,7 +7,8 @@ and that is random; all others are left out. Both parties learn which of their p
 result over the common rows could hide. Without ``link_on``, both files must have the same people in the same order, and
 only the number of rows is compared.
 
-Adversary: semi-honest; what `private_intersection` tells is what is learned.
+Adversary: semi-honest. There are two parties, so each is the only colluder against the other; what is learned is what
+`private_intersection` tells (Meadows 1986; Kolesnikov et al. 2016).
 """
 
 from collections.abc import Mapping

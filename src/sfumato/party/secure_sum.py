@@ -56,7 +56,7 @@ def secure_sum(
     session.agree_keys()
     masked = np.array(values, dtype=np.int64, order="C").view(np.uint64)  # in C's order, for masks go along its memory
     for peer in session.others:
-        _add_mask(masked, session.agreed_key(peer, f"sum/{step}"), session.parties.index(peer) > session.place)
+        add_mask(masked, session.agreed_key(peer, f"sum/{step}"), session.parties.index(peer) > session.place)
     collector = to[0]
     if session.me != collector:
         session.channels[collector].send_array(f"sum/{step}/masked", masked)
@@ -71,10 +71,11 @@ def secure_sum(
     return masked.view(np.int64)
 
 
-def _add_mask(values: NDArray[np.uint64], key: bytes, adds: bool) -> None:
+def add_mask(values: NDArray[np.uint64], key: bytes, adds: bool) -> None:
     """Add the mask that a key stands for to uint64[n], or take it off: AES-256 in counter mode, from a counter of 0.
 
-    A key is for one sum of one session, so a stream of words is never used twice.
+    A key is for one sum of one session (`PartySession.agreed_key` gives it once), so a stream of words is never used
+    twice.
     """
     stream = Cipher(algorithms.AES256(key), modes.CTR(bytes(16))).encryptor()
     zeros = bytes(8 * min(_BLOCK, values.size))

@@ -1,10 +1,10 @@
-"""k-means over the data of all parties (chapter, 20.5): Lloyd's algorithm, with sums that nobody shows.
+"""k-means over the data of all parties (chapter, 20.5): Lloyd's algorithm (1982), with sums that nobody shows.
 
 Where parties hold different rows, each assigns its own rows to the nearest centre, and counts and sums of the rows of
-each cluster are added by a secure sum; the next centres are their quotients. Numbers are whole steps above their lower
-bound, so sums are exact, and the centres of every iteration are those of the joined rows. The first centres are public:
-given by the task, or drawn within the bounds from its seed. Where two parties hold different columns of the same rows,
-`vertical_k_means` does the same.
+each cluster are added by a secure sum (Bonawitz et al. 2017); the next centres are their quotients. Numbers are whole
+steps above their lower bound, so sums are exact, and the centres of every iteration are those of the joined rows. The
+first centres are public: given by the task, or drawn within the bounds from its seed. Where two parties hold different
+columns of the same rows, `vertical_k_means` does the same.
 
 Adversary: semi-honest. Everybody learns the sizes and centres of the clusters after every iteration, not only after the
 last, and from them what n - 1 parties always learn of the last one: its own sums. A cluster of one row has that row as

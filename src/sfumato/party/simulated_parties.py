@@ -27,6 +27,7 @@ from sfumato.errors import InputError, OutputError, RunAborted, SfumatoError, di
 from sfumato.party.consortium import Consortium, StandIn, read_consortium
 from sfumato.party.party_keys import make_party_keys, parse_certificate
 from sfumato.party.party_run import PartyResult, run_party, write_party_result
+from sfumato.party.tls_channel import PeerEndedRun
 from sfumato.reading.outside_table import outside_column_names
 from sfumato.rules.basket_files import LINE_SUFFIXES
 
@@ -115,8 +116,8 @@ def simulate(
                 warn(f"party {name}: {sentence}")
     failed = {name: answer for name, answer in answers.items() if answer.result is None}
     if failed:
-        # what is wrong with a table is the cause, and what others say of a peer that ended is not
-        name = min(failed, key=lambda name: (-failed[name].code, "ended the run" in failed[name].error))
+        # what is wrong with a table is the cause, and what others were told by a peer that ended is not
+        name = min(failed, key=lambda name: (-failed[name].code, failed[name].told))
         kind = InputError if failed[name].code == InputError.exit_code else RunAborted
         raise kind(f"party {quote(name)}: {failed[name].error}")
     found = {name: answer.result for name, answer in answers.items() if answer.result is not None}
@@ -210,12 +211,16 @@ def _run_processes(  # noqa: PLR0913 - what `simulate` has put together
 
 @dataclass
 class _Answer:
-    """What a process said: a result, or an error and its exit code; and what it warned of."""
+    """What a process said: a result, or an error and its exit code; and what it warned of.
+
+    `told` is whether the error is a peer's word that it ended the run.
+    """
 
     result: PartyResult | None = None
     error: str = ""
     code: int = 0
     warnings: tuple[str, ...] = ()
+    told: bool = False
 
 
 class _PartyProcess:
@@ -238,7 +243,7 @@ class _PartyProcess:
         with contextlib.suppress(ValueError):
             given = json.loads(said)
             found = PartyResult(**given["result"]) if given["result"] is not None else None
-            self.answer = _Answer(found, given["error"], given["code"], tuple(given["warnings"]))
+            self.answer = _Answer(found, given["error"], given["code"], tuple(given["warnings"]), given["told"])
 
     def is_running(self) -> bool:
         return self._thread.is_alive()
@@ -272,15 +277,16 @@ def _play(task: Mapping[str, Any]) -> dict[str, Any]:
             warn=warnings.append,
         )
     except SfumatoError as error:
-        return {"result": None, "error": str(error), "code": error.exit_code, "warnings": warnings}
+        told = isinstance(error, PeerEndedRun)
+        return {"result": None, "error": str(error), "code": error.exit_code, "warnings": warnings, "told": told}
     except Exception as error:  # noqa: BLE001 - its text may quote data, so only its place is told
         if os.environ.get("SFUMATO_DEBUG"):
             traceback.print_exception(error)
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
         said = f"this is a bug of sfumato ({where}); please report it, with SFUMATO_DEBUG=1 for details"
-        return {"result": None, "error": said, "code": RunAborted.exit_code, "warnings": warnings}
-    return {"result": found.as_json(), "error": "", "code": 0, "warnings": warnings}
+        return {"result": None, "error": said, "code": RunAborted.exit_code, "warnings": warnings, "told": False}
+    return {"result": found.as_json(), "error": "", "code": 0, "warnings": warnings, "told": False}
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ Incognito, 2005), and nobody learns another party's counts. As little is summed 
 
 Where a node that was summed before is below, nothing is summed at all: counts are added up here.
 
-Adversary: semi-honest; that of `secure_sum`. All parties learn the sums, and no party's part of one.
+Adversary: semi-honest; that of `secure_sum`. All parties learn the sums, and no party's part of one; n - 1 colluders
+learn that of the last, as these sums less their own.
 """
 
 import math

@@ -92,6 +92,10 @@ _SAID = {
 }
 
 
+class PeerEndedRun(RunAborted):
+    """A word of a peer that it ended the run; why, the peer knows itself."""
+
+
 class _RunEnded(BaseException):
     """Raised in a thread that computes when the run is over; the mesh knows the error."""
 
@@ -219,7 +223,7 @@ class TlsChannel(Channel):
         self._bound = self._bound or header.kind is FrameKind.MESSAGE
         self._number_in += 1
 
-    def _read_abort(self, payload: bytes) -> RunAborted:
+    def _read_abort(self, payload: bytes) -> PeerEndedRun:
         code, place = payload if len(payload) == 2 else (AbortReason.OTHER, _NOBODY)
         reason = AbortReason(code) if code in set(AbortReason) else AbortReason.OTHER
         names = self._mesh.consortium.names
@@ -228,7 +232,7 @@ class TlsChannel(Channel):
             about = f", because of party {quote(names[place])}"
         elif place < len(names) and names[place] == self._mesh.me:
             about = ", because of this one"
-        return RunAborted(
+        return PeerEndedRun(
             f"party {quote(self.peer)} {_SAID[reason]}{about}; nothing is written, so ask its holder, and start all "
             "parties anew",
             peer=self.peer,

@@ -6,8 +6,9 @@ as well, of a vector of numbers and one of zeros and ones, and so is the sum of 
 "Privacy preserving naive Bayes classifier for vertically partitioned data", SDM 2004). All of them are made at once by
 `shared_products`, and opened.
 
-Adversary: semi-honest. Both parties learn the model: counts, sums and sums of squares within each class, and no row. A
-sum of squares that may have more than 63 bits is opened as two, of the lower and of the upper 32 bits of the squares.
+Adversary: semi-honest. There are two parties, so each is the only colluder against the other. Both learn the model:
+counts, sums and sums of squares within each class, and no row. A sum of squares that may have more than 63 bits is
+opened as two, of the lower and of the upper 32 bits of the squares.
 """
 
 from collections.abc import Sequence

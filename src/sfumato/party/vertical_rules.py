@@ -7,8 +7,9 @@ mines by itself, and tells those that are frequent, which are part of the result
 level are made as shares by one product of matrices (`shared_products`), compared with the least support
 (`compare_shares`), and opened only where they reach it.
 
-Adversary: semi-honest. Both parties learn the frequent sets and their supports, which are the result. Candidates follow
-from it, so that an infrequent set is known to be infrequent, and its support to nobody.
+Adversary: semi-honest. There are two parties, so each is the only colluder against the other. Both learn the frequent
+sets and their supports, which are the result. Candidates follow from it, so that an infrequent set is known to be
+infrequent, and its support to nobody.
 """
 
 import json
@@ -21,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.core.arrow import numpy_numbers
+from sfumato.core.arrow import arrow_texts, numpy_numbers
 from sfumato.errors import DataError, InputError, RunAborted, quote
 from sfumato.party.party_channel import Channel
 from sfumato.party.party_session import PartySession
@@ -37,7 +38,7 @@ Itemset = tuple[int, ...]
 """Places in the list of all items, ascending."""
 
 _LARGEST_SET = 20
-_LARGEST_JSON = 1 << 26
+_LARGEST_JSON = 1 << 24  # a list of small things takes thirty times as much memory as it has bytes
 _COUNT_BITS = 48
 _WORDS = 1 << 24  # of vectors that are multiplied at a time
 
@@ -78,7 +79,7 @@ def hold_items(
         if (transactions[1] < 0).any():
             raise DataError(f"{table.name}: a row has no {quote(long[0])}; say which transaction it is of")
         there = items[1] >= 0
-        linked = linkage.hold(PartyTable(pa.table({long[0]: pa.array(transactions[0], pa.string())}), table.name))
+        linked = linkage.hold(PartyTable(pa.table({long[0]: arrow_texts(transactions[0])}), table.name))
         return HeldItems(items[0], transactions[1][there], items[1][there], len(transactions[0]), linked)
     names: list[str] = []
     rows: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
@@ -275,4 +276,7 @@ def _number_cells(column: Any) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     encoded = cells.cast(pa.string()).dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-    return tuple(encoded.dictionary.to_pylist()), numpy_numbers(encoded.indices.fill_null(-1)).astype(np.int64)
+    there = numpy_numbers(encoded.indices.is_valid().cast(pa.uint8())) > 0
+    codes = np.full(len(there), -1, dtype=np.int64)
+    codes[there] = numpy_numbers(encoded.indices.drop_null())
+    return tuple(encoded.dictionary.to_pylist()), codes
