@@ -1,5 +1,6 @@
 """``sfumato rules``: frequent itemsets and rules in baskets, and hiding those that nobody is to find."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -57,7 +58,7 @@ def mine(
     as_json: _Json = False,
 ) -> None:
     """Find frequent itemsets and association rules."""
-    from sfumato.cli.printing import console_of, print_json
+    from sfumato.cli.printing import console_of
     from sfumato.core.regular_file import check_new_file
     from sfumato.rules.basket_files import write_json
     from sfumato.rules.rule_hiding import mine as mine_baskets
@@ -73,9 +74,10 @@ def mine(
         from_policy=from_policy,
     )
     if out is not None:
-        write_json(out, found.as_json())
+        write_json(out, found.json_parts(ascii_only=False))
     if as_json:
-        print_json(found.as_json())
+        sys.stdout.writelines(found.json_parts())
+        print()  # noqa: T201 - this is where output goes
     else:
         console_of().print(str(found), soft_wrap=True)
 

@@ -6,9 +6,11 @@ has to be counted again: supports are looked up. For that each item has a 64-bit
 its items, which are all different (if two were equal, other numbers would be taken).
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,8 @@ MOST_RULES = 5_000_000
 _LARGEST_SET = 20
 """A set of so many items makes a million rules by itself."""
 _AT_A_TIME = 1 << 20
+_WRITTEN = 4096
+"""Rules that are written out at a time."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +174,7 @@ class MinedRules:
     @cached_property
     def rules(self) -> list[MinedRule]:
         """The rules, the most confident first, then the most frequent; then by the names of their items."""
-        return [self._rule(i) for i in self._order.tolist()]
+        return list(self._rules(self._order))
 
     @cached_property
     def _order(self) -> IntArray:
@@ -178,46 +182,58 @@ class MinedRules:
         confidence = table.whole / np.maximum(table.antecedent, 1)
         return np.lexsort((-table.whole, -confidence))
 
-    def _rule(self, i: int) -> MinedRule:
-        table, total = self.rule_table, self.transactions
-        antecedent, consequent = self.rule_items(i)
-        whole, base, other = int(table.whole[i]), int(table.antecedent[i]), int(table.consequent[i])
-        names = self.baskets.items
-        return MinedRule(
-            tuple(names[item] for item in antecedent),
-            tuple(names[item] for item in consequent),
-            whole,
-            whole / base,
-            whole * total / (base * other),
-            self.sensitive_columns is not None and self.sensitive_columns.flags(antecedent, consequent),
-        )
-
-    def rule_items(self, i: int) -> tuple[list[int], list[int]]:
-        """Give the items of a rule's antecedent and consequent."""
-        table = self.rule_table
-        items = self.itemset_table.members[int(table.size[i]) - 1][int(table.place[i])].tolist()
-        mask = int(table.mask[i])
-        antecedent = [item for bit, item in enumerate(items) if mask >> bit & 1]
-        return antecedent, [item for bit, item in enumerate(items) if not mask >> bit & 1]
+    def _rules(self, places: IntArray) -> Iterator[MinedRule]:
+        """Give the rules at some places, one by one."""
+        table, total, names = self.rule_table, self.transactions, self.baskets.items
+        members, sensitive = self.itemset_table.members, self.sensitive_columns
+        for start in range(0, len(places), _WRITTEN):
+            some = places[start : start + _WRITTEN]
+            columns = (table.size, table.place, table.mask, table.whole, table.antecedent, table.consequent)
+            for size, place, mask, whole, base, other in zip(*(one[some].tolist() for one in columns), strict=True):
+                items = members[size - 1][place].tolist()
+                antecedent = [item for bit, item in enumerate(items) if mask >> bit & 1]
+                consequent = [item for bit, item in enumerate(items) if not mask >> bit & 1]
+                yield MinedRule(
+                    tuple([names[item] for item in antecedent]),
+                    tuple([names[item] for item in consequent]),
+                    whole,
+                    whole / base,
+                    whole * total / (base * other),
+                    sensitive is not None and sensitive.flags(antecedent, consequent),
+                )
 
     def as_json(self) -> dict[str, Any]:
         """Give all as JSON can hold it."""
-        flags = self.sensitive_columns is not None
         return {
             "transactions": self.transactions,
             "itemsets": [{"items": list(found.items), "support": found.support} for found in self.itemsets],
-            "rules": [
-                {
-                    "if": list(rule.antecedent),
-                    "then": list(rule.consequent),
-                    "support": rule.support,
-                    "confidence": rule.confidence,
-                    "lift": rule.lift,
-                }
-                | ({"sensitive": rule.sensitive} if flags else {})
-                for rule in self.rules
-            ],
+            "rules": [self._plain_rule(rule) for rule in self.rules],
         }
+
+    def _plain_rule(self, rule: MinedRule) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "if": list(rule.antecedent),
+            "then": list(rule.consequent),
+            "support": rule.support,
+            "confidence": rule.confidence,
+            "lift": rule.lift,
+        }
+        return found if self.sensitive_columns is None else found | {"sensitive": rule.sensitive}
+
+    def json_parts(self, *, ascii_only: bool = True) -> Iterator[str]:
+        """Write `as_json` as text, piece by piece: a million rules at once would take a gigabyte.
+
+        >>> found = mine_rules(Baskets.of([["bread", "milk"]]), MiningThresholds.read(1, 1))
+        >>> "".join(found.json_parts()) == json.dumps(found.as_json())
+        True
+        """
+        encoder = json.JSONEncoder(allow_nan=False, ensure_ascii=ascii_only)
+        yield f'{{"transactions": {self.transactions}, "itemsets": ['
+        sets = ({"items": found.items, "support": found.support} for found in self.itemsets)
+        yield from _in_pieces(sets, encoder)
+        yield '], "rules": ['
+        yield from _in_pieces(map(self._plain_rule, self._rules(self._order)), encoder)
+        yield "]}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -231,7 +247,7 @@ class MinedRules:
             f"{rules:,} rule{'s' * (rules != 1)}"
         )
         if self.sensitive_columns is None:
-            shown = [self._rule(i) for i in self._order[:most].tolist()]
+            shown = list(self._rules(self._order[:most]))
         else:
             shown = sorted(self.rules, key=lambda rule: not rule.sensitive)
             flagged = sum(rule.sensitive for rule in shown)
@@ -268,6 +284,14 @@ def mine_rules(
     """Mine frequent itemsets and rules from baskets; `sensitive_columns` flags rules of a table."""
     itemsets = mine_itemsets(baskets, thresholds.least_count(len(baskets)), max_size=max_size)
     return MinedRules(baskets, thresholds, itemsets, derive_rules(itemsets, thresholds), sensitive_columns)
+
+
+def _in_pieces(entries: Iterable[Any], encoder: json.JSONEncoder) -> Iterator[str]:
+    """Write entries of a list, without its brackets, so many at a time."""
+    comma, waiting = "", iter(entries)
+    while some := list(islice(waiting, _WRITTEN)):
+        yield comma + encoder.encode(some)[1:-1]
+        comma = ", "
 
 
 def item_keys(items: NDArray[Any], salt: int = 0) -> Keys:

@@ -11,10 +11,9 @@ transactions of a long table get new numbers, since theirs may lead to a custome
 
 import csv
 import io
-import json
 import os
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ import pyarrow as pa
 
 from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.core.arrow import arrow_flags, arrow_numbers, numpy_numbers
+from sfumato.core.listed_names import split_names
 from sfumato.core.regular_file import open_regular_file
 from sfumato.errors import DataError, InputError, OutputError, UnreadableFile, quote
 from sfumato.reading.outside_table import check_column_names, outside_column_names, read_outside_table
@@ -88,8 +88,8 @@ def read_baskets(
 def _find_table(path: Path) -> Path:
     """Take the published table where a release's folder is named."""
     if path.is_dir():
-        for name in ("table.csv", "table.parquet", "table.csv.gz"):
-            if (path / "public" / name).is_file():
+        for name in ("table.csv", "table.parquet", "table.csv.gz", "table"):
+            if (path / "public" / name).exists():
                 return path / "public" / name
     return path
 
@@ -147,7 +147,7 @@ def _read_table(source: Any, long: Sequence[str] | str | None, options: Mapping[
     if long is None:
         table = read_outside_table(source, names, options).arrow
         return _wide_baskets(table, names)
-    columns = [name.strip() for name in long.split(",")] if isinstance(long, str) else list(long)
+    columns = split_names(long) if isinstance(long, str) else list(long)
     if len(columns) != 2 or columns[0] == columns[1]:
         raise InputError("--long: must name two columns, those of transactions and of items, such as receipt,product")
     check_column_names(columns, names, where)
@@ -303,13 +303,13 @@ def _csv_cell(text: str) -> str:
     return guarded
 
 
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
+def write_json(path: Path, parts: Iterable[str]) -> None:
     """Write what was mined; the file is readable by its owner alone, since it tells of baskets that are not shared."""
     with (
         appearing(path) as stage,
         os.fdopen(os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file,
     ):
-        json.dump(content, file, allow_nan=False, ensure_ascii=False)
+        file.writelines(parts)
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -16,7 +16,7 @@ a relaxation of the whole: its bounds hold, and where it has no solution, there 
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ import numpy as np
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.rules.baskets import Baskets
 from sfumato.rules.hiding_problem import ChangingBaskets, CodedRule, HidingProblem, found_rules, take_back
+from sfumato.rules.integer_program import IntegerProgram, ProgramSolution
 
 _MOST_TREATMENTS = 128
 _MOST_ROUNDS = 50
@@ -141,6 +142,8 @@ def _minimize(  # noqa: PLR0913 - one program, asked in three ways
     """
     bound, tracked = 0, list(tracked)
     for _ in range(_MOST_ROUNDS):
+        if time.monotonic() > deadline:  # making the program takes seconds, too
+            break
         program = _Program(problem, tracked, firm, may_lose=losing or allowance > 0)
         if losing:
             program.add(
@@ -151,7 +154,7 @@ def _minimize(  # noqa: PLR0913 - one program, asked in three ways
             if cutoff is not None:
                 program.add(program.item_columns, program.item_costs, high=cutoff)
         solution = program.solve(deadline, losing=losing)
-        bound = max(bound, solution.bound)
+        bound = max(bound, int(solution.bound))
         if solution.values is None:
             if solution.infeasible:
                 return _Outcome(None, True, bound if cutoff is None else cutoff + 1)
@@ -168,14 +171,6 @@ def _minimize(  # noqa: PLR0913 - one program, asked in three ways
             return _Outcome(None, False, bound)
         tracked += new
     return _Outcome(None, False, bound)
-
-
-@dataclass(frozen=True, eq=False)
-class _Solution:
-    values: FloatArray | None
-    infeasible: bool
-    proved: bool
-    bound: int
 
 
 @dataclass(eq=False)
@@ -338,19 +333,16 @@ class _Program:
             if not allowed.isdisjoint(items)
         )
 
-    def solve(self, deadline: float, *, losing: bool) -> _Solution:
+    def solve(self, deadline: float, *, losing: bool) -> ProgramSolution:
         """Minimize the lost sets or the removed items with HiGHS."""
-        from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - it takes a while
-        from scipy.sparse import coo_array  # noqa: PLC0415
-
         columns = len(self.limits)
         seconds = deadline - time.monotonic()
         if any(low > 0 and not len(own) for own, _, low, _ in self.lines):
-            return _Solution(None, True, True, 0)  # a rule that nothing lowers
+            return ProgramSolution(None, infeasible=True, proved=True, bound=0)  # a rule that nothing lowers
         if not columns:
-            return _Solution(np.zeros(0), False, True, 0)
+            return ProgramSolution(np.zeros(0), infeasible=False, proved=True, bound=0)
         if seconds <= 0:
-            return _Solution(None, False, False, 0)
+            return ProgramSolution(None, infeasible=False, proved=False, bound=0)
         cost = np.zeros(columns)
         if losing:
             cost[self.loss_columns] = 1.0
@@ -358,21 +350,18 @@ class _Program:
             cost[self.item_columns] = self.item_costs
         lines = [line for line in self.lines if len(line[0])]
         row = np.repeat(np.arange(len(lines)), [len(line[0]) for line in lines])
-        matrix = coo_array(
-            (np.concatenate([line[1] for line in lines]), (row, np.concatenate([line[0] for line in lines]))),
-            shape=(len(lines), columns),
-        ).tocsr()
-        found = milp(
+        program = IntegerProgram(
             cost,
-            integrality=np.ones(columns, dtype=np.int64),
-            bounds=Bounds(0, np.asarray(self.limits)),
-            constraints=LinearConstraint(matrix, [line[2] for line in lines], [line[3] for line in lines]),
-            options={"time_limit": seconds, "mip_rel_gap": 0.0},
+            np.asarray(self.limits),
+            row,
+            np.concatenate([line[0] for line in lines]),
+            np.concatenate([line[1] for line in lines]),
+            np.array([line[2] for line in lines]),
+            np.array([line[3] for line in lines]),
         )
-        dual = found.mip_dual_bound
-        bound = int(np.ceil(dual - _SMALL)) if dual is not None and np.isfinite(dual) else 0
-        values = None if found.x is None else np.rint(found.x)
-        return _Solution(values, found.status == 2, found.status == 0, max(bound, 0))
+        found = program.solve(seconds)
+        # what is minimized is a whole number
+        return replace(found, bound=max(int(np.ceil(found.bound - _SMALL)), 0))
 
     def apply(self, values: FloatArray) -> ChangingBaskets:
         """Treat baskets as a solution says: those of a class in turn, the shortest first."""
