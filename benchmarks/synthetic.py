@@ -34,10 +34,11 @@ from sfumato.utility.likeness import ComparedColumn, measure_likeness
 
 _NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 _CLASS = "salary-class"
-_OURS = "sfumato, k = 10"
+_OURS = {"sfumato, k = 10": (10, 0.0, 1), "sfumato, k = 10, 40 neighbours": (10, 0.0, 40)}
+"""The k, noise and neighbours that stand beside other programs; 40 were chosen before, by `benchmarks.inference`."""
 _SDV = "SDV Gaussian copula"
-_SWEEP = ((50, 0.0),)
-"""The k and the noise that are attacked besides; `benchmarks.inference` has more of them, and of everybody."""
+_SWEEP = ((50, 0.0, 1), (100, 0.0, 1), (200, 0.0, 1), (10, 0.5, 1), (50, 0.5, 1))
+"""The k, noise and neighbours by which people are singled out besides; `benchmarks.inference` has more of inference."""
 _WORTH_HEAD = (
     *("program", "s", "CPU s", "correlations", "worst KS", "pairs KS"),
     *("tree", "grown tree", "neighbours"),
@@ -85,7 +86,9 @@ def _read(folder: Path, rows: int | None) -> tuple[Any, Any]:
 def _make(train: Any, python: str | None) -> Iterator[dict[str, Any]]:
     """Rows by every program: of the numbers alone, and with the class."""
     numbers = train[list(_NUMBERS)]
-    yield _timed(_OURS, lambda: _condense(numbers, 10)) | {"classed": _condense(train, 10)}
+    for name, setting in _OURS.items():
+        made = _timed(name, lambda setting=setting: _release(numbers, *setting).synthetic)
+        yield made | {"classed": _release(train, *setting).synthetic}
     yield _timed("sklearn mixture", lambda: _mixture(numbers)) | {"classed": _by_class(train, _mixture)}
     if python is None:
         print("without --peers there is no SDV and no DataSynthesizer: they are left out")
@@ -102,10 +105,6 @@ def _timed(name: str, work: Any) -> dict[str, Any]:
     start, cpu = time.perf_counter(), time.process_time()
     rows = work()
     return {"name": name, "rows": rows, "seconds": time.perf_counter() - start, "cpu": time.process_time() - cpu}
-
-
-def _condense(train: Any, k: int, noise: float = 0.0) -> Any:
-    return _release(train, k, noise).synthetic
 
 
 def _release(train: Any, k: int, noise: float = 0.0, neighbours: int = 1) -> Any:
@@ -202,14 +201,14 @@ class Judge:
     people: int
 
 
-def _attack(rows: Any, train: Any, test: Any, judge: Judge) -> list[JudgedAttack]:
+def _attack(rows: Any, train: Any, test: Any, judge: Judge, secrets: tuple[str, ...] = _NUMBERS) -> list[JudgedAttack]:
     import pyarrow as pa  # noqa: PLC0415 - beside pandas
 
     parts = [
         {name: read_cell_numbers(name, pa.array(part[name]), "number") for name in _NUMBERS}
         for part in (train, rows, test)
     ]
-    attacked = AttackedRows(parts[0], parts[1], parts[2], _NUMBERS)
+    attacked = AttackedRows(parts[0], parts[1], parts[2], secrets)
     return run_anonymeter(attacked, judge.python, judge.attacks, people=judge.people)
 
 
@@ -223,16 +222,16 @@ def _judge(made: list[dict[str, Any]], train: Any, test: Any, judge: Judge) -> I
 
 
 def _sweep(train: Any, test: Any, judge: Judge) -> Iterator[dict[str, Any]]:
-    """Condensation with other k and noise: what it does to the figures, and to the risks."""
+    """Condensation with other k, noise and neighbours: what it does to the figures, and to singling out."""
     numbers = train[list(_NUMBERS)]
-    for k, noise in _SWEEP:
+    for setting in _SWEEP:
         made = {
-            **_timed("", lambda k=k, noise=noise: _condense(numbers, k, noise)),
-            "classed": _condense(train, k, noise),
+            **_timed("", lambda setting=setting: _release(numbers, *setting).synthetic),
+            "classed": _release(train, *setting).synthetic,
         }
-        line = {"k": k, "noise": noise, **_worth(made, train, test)}
+        line = {**dict(zip(("k", "noise", "neighbours"), setting, strict=True)), **_worth(made, train, test)}
         if judge.python is not None:
-            line["attacks"] = [one.as_json() for one in _attack(made["rows"], train, test, judge)]
+            line["attacks"] = [one.as_json() for one in _attack(made["rows"], train, test, judge, secrets=())]
         yield line
 
 
@@ -257,7 +256,10 @@ def _page(run: dict[str, Any], own: int, control: int) -> str:
         head += ["## What anonymeter finds", _risk_text(case), _risk_table(case["risks"]), _above_text(case)]
     head += [
         "## Other k, and noise",
-        "What larger groups and noise do to condensation. The aim is the upper end of SDV's interval above.",
+        (
+            "What larger groups, noise and neighbours do to condensation, and to singling out by it. The aim is the "
+            "upper end of SDV's interval above."
+        ),
         _sweep_table(case),
     ]
     return "\n\n".join(head) + "\n"
@@ -283,20 +285,31 @@ def _risk_text(case: dict[str, Any]) -> str:
 
 
 def _above_text(case: dict[str, Any]) -> str:
-    """Say in words which risks are above the upper end of SDV's interval, with 10 rows in a group and with more."""
+    """Say in words which risks of condensation are above SDV's interval, and which settings lower singling out."""
     aims = _aims(case["risks"])
     if not aims:
         return "Without SDV in the run there is nothing to hold these against."
-    ours = [(_OURS.partition(", ")[2], one["attacks"]) for one in case["risks"] if one["program"] == _OURS]
-    ours += [(f"k = {one['k']}, noise {one['noise']:g}", one["attacks"]) for one in case["sweep"] if "attacks" in one]
     said = []
-    for setting, lines in ours:
-        above = [_title(line) for line in lines if _missed(line, aims.get(_key(line)))]
+    for one in case["risks"]:
+        if one["program"] in _OURS:
+            lines = one["attacks"]
+            above = [_title(line) for line in lines if _missed(line, aims.get(_key(line)))]
+            said.append(
+                f"Of {one['program']}, {len(above)} of {len(lines)} risks are above the upper end of SDV's interval: "
+                f"{'; '.join(above) or 'none'}."
+            )
+    tried = [
+        (_setting(one), [_title(line) for line in one["attacks"] if _missed(line, aims.get(_key(line)))])
+        for one in case["sweep"]
+        if "attacks" in one
+    ]
+    if tried:
+        within = [setting for setting, above in tried if not any("columns" in title for title in above)]
         said.append(
-            f"With {setting}, {len(above)} of {len(lines)} risks are above the upper end of SDV's interval: "
-            f"{'; '.join(above) or 'none'}."
+            f"Of {len(tried)} other settings, these bring singling out by several columns within it: "
+            f"{'; '.join(within) or 'none'}."
         )
-    said.append("Of so few people intervals are wide, and a risk above one may be there by chance.")
+    said.append("Of so few people intervals are wide: a risk above one, or within it, may be there by chance.")
     kept = Path(__file__).with_name("results-inference.json")
     if kept.exists():
         said.append(_everybody_text(json.loads(kept.read_text(encoding="utf-8"))["cases"]))
@@ -304,15 +317,19 @@ def _above_text(case: dict[str, Any]) -> str:
     return " ".join(said)
 
 
+def _setting(one: dict[str, Any]) -> str:
+    return f"k = {one['k']}, noise {one['noise']:g}, {one['neighbours']} neighbours"
+
+
 def _everybody_text(cases: list[dict[str, Any]]) -> str:
     """Say what the kept page of inference of everybody has of the same k, by its own figures."""
     aims = {name: max(risk, 0.0) + 1.96 * off for name, (risk, off) in cases[0]["risks"].items()}
     said = []
-    for k in (10, 50):
+    for setting in ("k = 10, noise 0", "k = 50, noise 0", "k = 10, noise 0, neighbours 40"):
         for one in cases:
-            if one["rows"] == f"k = {k}, noise 0":
+            if one["rows"] == setting:
                 above = [name for name, (risk, _) in one["risks"].items() if risk > aims[name]]
-                said.append(f"with k = {k} {len(above)} of {len(aims)} columns ({', '.join(above) or 'none'})")
+                said.append(f"with {setting} {len(above)} of {len(aims)} columns ({', '.join(above) or 'none'})")
     return (
         "[RESULTS-inference.md](RESULTS-inference.md) has inference about everybody, by code of ours. There, above "
         f"SDV's risk plus its interval are {'; '.join(said)}."
@@ -330,7 +347,7 @@ def _risk_table(risks: list[dict[str, Any]]) -> str:
         cells = []
         for one in risks:
             line = one["attacks"][place]
-            mark = _missed(line, aims.get(_key(line))) if one["program"] == _OURS else ""
+            mark = _missed(line, aims.get(_key(line))) if one["program"] in _OURS else ""
             cells.append(f"{_risk_cell(line)}{mark}")
         lines.append((first["attack"], first["columns"][0] if first["attack"] == "inference" else "", *cells))
     return markdown_table((*_RISK_HEAD, *programs), lines)
@@ -338,13 +355,13 @@ def _risk_table(risks: list[dict[str, Any]]) -> str:
 
 def _sweep_table(case: dict[str, Any]) -> str:
     aims = _aims(case["risks"])
-    head, lines = ["k", "noise", *_WORTH_HEAD[3:]], []
+    head, lines = ["k", "noise", "neighbours", *_WORTH_HEAD[3:]], []
     for one in case["sweep"]:
-        cells = [str(one["k"]), f"{one['noise']:g}", *_worth_cells(one)[2:]]
+        cells = [str(one["k"]), f"{one['noise']:g}", str(one["neighbours"]), *_worth_cells(one)[2:]]
         cells += [f"{_risk_cell(line)}{_missed(line, aims.get(_key(line)))}" for line in one.get("attacks", ())]
         lines.append(tuple(cells))
     titles = case["sweep"][0].get("attacks", ())
-    head += [line["columns"][0] if line["attack"] == "inference" else line["attack"] for line in titles]
+    head += [line["attack"] for line in titles]
     return markdown_table(tuple(head), lines)
 
 

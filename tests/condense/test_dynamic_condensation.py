@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from sfumato.condense import dynamic_condensation
-from sfumato.condense.dynamic_condensation import DynamicCondensation, NearestMean, find_nearest
+from sfumato.condense.dynamic_condensation import (
+    DynamicCondensation,
+    NearestMean,
+    find_nearest,
+    multiply_in_pieces,
+)
 
 
 def _plain(points: np.ndarray, k: int) -> list[tuple[int, np.ndarray, np.ndarray]]:
@@ -96,6 +101,15 @@ def test_groups_follow_a_drift() -> None:
     share = stream.groups.sizes[recent].sum() / stream.groups.sizes.sum()
     assert stream.groups.means[:, 0].max() == pytest.approx(40, abs=2)
     assert share == pytest.approx(5 / 40, abs=0.05)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (27, 7, 1285), (28, 7, 1286), (60, 3, 7000), (5, 10_000, 3)])
+def test_a_product_in_pieces_is_the_product(shape: tuple[int, int, int]) -> None:
+    """Whatever the sizes are, all pieces are multiplied and stand where they belong."""
+    lines, width, columns = shape
+    draw = np.random.default_rng(lines)
+    left, right = (draw.integers(-9, 9, size).astype(np.float32) for size in ((lines, width), (width, columns)))
+    assert (multiply_in_pieces(left, right) == left @ right).all()
 
 
 @pytest.mark.parametrize("points", ["scattered", "whole numbers", "equal"])

@@ -16,6 +16,7 @@ passes a power of two, right before the groups are split that make it so; betwee
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.condense.group_statistics import GroupStatistics
 from sfumato.core.arrays import FloatArray, IntArray
@@ -28,6 +29,9 @@ _NEIGHBOURS = 6
 """So many means are taken from the tree for each row."""
 _BLOCK = 1 << 21
 """So many distances are computed at a time."""
+_PIECE, _TALL = 9_000, 27
+"""A product has a piece of so many numbers on its right, and so many lines on its left: larger ones OpenBLAS puts on
+several threads, which wait for one another, and burn ten times the processor time where others are at work."""
 
 
 class DynamicCondensation:
@@ -191,7 +195,7 @@ def find_nearest(rows: FloatArray, points: FloatArray) -> tuple[IntArray, FloatA
         columns = np.vstack([-2 * points.T, lengths]).astype(np.float32)
         for start in range(0, len(rows), step):
             some = rows[start : start + step].astype(np.float32)
-            found = np.column_stack([some, np.ones(len(some), dtype=np.float32)]) @ columns
+            found = multiply_in_pieces(np.column_stack([some, np.ones(len(some), dtype=np.float32)]), columns)
             line, best = np.arange(len(some)), found.argmin(axis=1)
             least = found[line, best]
             found[line, best] = np.inf
@@ -203,3 +207,19 @@ def find_nearest(rows: FloatArray, points: FloatArray) -> tuple[IntArray, FloatA
         best = np.array([((points - row) ** 2).sum(axis=1).argmin() for row in different])
         nearest[doubtful] = best[which.reshape(-1)]
     return nearest, ((rows - points[nearest]) ** 2).sum(axis=1)
+
+
+def multiply_in_pieces(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Multiply two matrices on one thread, a piece at a time: float32[n, m] of float32[n, d] and float32[d, m].
+
+    >>> multiply_in_pieces(np.ones((2, 3), dtype=np.float32), np.ones((3, 1), dtype=np.float32)).tolist()
+    [[3.0], [3.0]]
+    """
+    found = np.empty((len(left), right.shape[1]), dtype=np.float32)
+    width = max(_PIECE // len(right), 1)
+    for begin in range(0, right.shape[1], width):
+        piece = np.ascontiguousarray(right[:, begin : begin + width])
+        for start in range(0, len(left), _TALL):
+            rows = slice(start, start + _TALL)
+            np.matmul(left[rows], piece, out=found[rows, begin : begin + width])
+    return found
