@@ -15,7 +15,7 @@ from pyarrow import csv
 
 from sfumato.attack.intersect import intersect
 from sfumato.encode import CodedColumn
-from sfumato.errors import Infeasible
+from sfumato.errors import Infeasible, InputError
 from sfumato.ledger import Ledger, make_recorded_release
 from sfumato.ledger.same_release import have_the_same_rows, publishes_the_same
 from sfumato.policy import Policy, load
@@ -62,6 +62,13 @@ def people(tmp_path: Path) -> pa.Table:
     return table
 
 
+def policy_of_rows_alike(tmp_path: Path) -> Policy:
+    """A policy for six rows that have one order only."""
+    rows = {"age": ["30"] * 6, "town": ["a"] * 6, "illness": ["flu"] * 6, "visits": ["1"] * 6}
+    csv.write_csv(pa.table(rows), tmp_path / "people.csv")
+    return policy(tmp_path, LEVELLED, privacy=[{"model": "k-anonymity", "k": 3}])
+
+
 def publish(ledger: Ledger, rules: Policy, folder: Path) -> Any:
     """Make a release, write and record it."""
     made = make_recorded_release(ledger, rules, population=None, name=folder.name)
@@ -91,6 +98,33 @@ def test_publishing_again_costs_nothing(ledger: Ledger, tmp_path: Path, hierarch
     tables = [(folder / "public" / "table.csv").read_text().splitlines() for folder in folders]
     assert tables[0] != tables[1]  # in another order
     assert Counter(tables[0]) == Counter(tables[1]) == Counter(tables[2])
+
+
+def test_the_same_files_are_the_same_entry(ledger: Ledger, tmp_path: Path) -> None:
+    """Rows that are all alike come out in one order only: the folder appears, and the entry there is stands for it."""
+    rules = policy_of_rows_alike(tmp_path)
+    publish(ledger, rules, tmp_path / "first")
+    made = make_recorded_release(ledger, rules, population=None, name="second")
+    assert made.save(tmp_path / "second").name == "first"
+    assert SAME.format("1, 'first'") in made.warnings
+    first, second = (tmp_path / folder / "public" / "manifest.json" for folder in ("first", "second"))
+    assert first.read_bytes() == second.read_bytes()
+    assert [entry.name for entry in ledger.entries()] == ["first"]
+    assert ledger.check().sound
+    with pytest.raises(InputError, match="recorded already: it is release 1, 'first'"):
+        ledger.add(tmp_path / "second")
+
+
+def test_the_same_files_finish_an_entry(ledger: Ledger, tmp_path: Path) -> None:
+    """A run that was killed left its entry unfinished; the same files, when they appear after all, finish it."""
+    rules = policy_of_rows_alike(tmp_path)
+    made = make_recorded_release(ledger, rules, population=None, name="first")
+    made.release.save(tmp_path / "lost")
+    ledger.reserve(tmp_path / "lost", ledger.snapshot(), name="lost")
+    assert not ledger.check().sound
+    again = make_recorded_release(ledger, rules, population=None, name="again").save(tmp_path / "again")
+    assert (again.name, again.state) == ("lost", "published")
+    assert ledger.check().sound
 
 
 def test_a_release_that_was_joined_is_made_again(ledger: Ledger, tmp_path: Path) -> None:

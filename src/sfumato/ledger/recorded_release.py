@@ -62,14 +62,19 @@ class RecordedRelease:
         """Write the release folder and record it: neither without the other, whatever happens in between.
 
         An entry is withdrawn where the folder certainly did not appear, and only there. Where the folder is out and the
-        ledger cannot be told so, the entry goes on counting as published, and the release has a mishap more. `sign` is
-        the private key, or its file, to sign it with, in place of the policy's.
+        ledger cannot be told so, the entry goes on counting as published, and the release has a mishap more. A release
+        whose files are byte for byte those of an entry is that entry, and gets no other. `sign` is the private key, or
+        its file, to sign it with, in place of the policy's.
         """
+        found: list[Entry] = []
         reserved: list[Entry] = []
 
         def reserve(stage: Path) -> None:
             check_intersection(self.release, stage, self.same_people)
-            reserved.append(self.ledger.reserve(stage, self.snapshot, name=self.name))
+            if same := self.ledger.find_same_files(stage, self.snapshot.population):
+                found.append(same)
+            else:
+                reserved.append(self.ledger.reserve(stage, self.snapshot, name=self.name))
 
         try:
             self.release.save(folder, force=force, before=reserve, sign=sign)
@@ -77,8 +82,9 @@ class RecordedRelease:
             if reserved and not self.release.is_out:
                 self._withdraw(reserved[0], error)
             raise
+        (entry,) = found + reserved
         try:
-            return self.ledger.finish(reserved[0].number)
+            return self.ledger.finish(entry.number)
         except SfumatoError as error:
             why = str(error).partition(";")[0]
             self.release.mishaps.append(
@@ -86,7 +92,7 @@ class RecordedRelease:
                 f"there: see sfumato ledger check {self.ledger.folder}, and finish it with sfumato ledger add "
                 f"{self.ledger.folder} {folder}"
             )
-            return reserved[0]
+            return entry
 
     def _withdraw(self, entry: Entry, error: BaseException) -> None:
         """Take a reservation back; where the ledger refuses, the error that stopped the release says so as well."""
