@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -210,6 +211,24 @@ def test_without_anonymeter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     rows = AttackedRows.from_cells([cells_of(part) for part in half.parts], {"age": "number"}, load(_policy()).columns)
     with pytest.raises(InputError, match=r"not installed for .*pip install anonymeter.*--anonymeter"):
         run_anonymeter(rows, bare / "bin" / "python")
+
+
+def test_the_judge_gets_rows_by_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file has the rows while the judge is at work, so that none is left should somebody be killed."""
+    scratch, seen, sent = (tmp_path / name for name in ("scratch", "seen", "sent"))
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    stands_in = tmp_path / "python"
+    stands_in.write_text(f"#!/bin/sh\ncat > {sent}\nls -A {scratch} > {seen}\necho '{{\"attacks\": []}}'\n")
+    stands_in.chmod(0o700)
+    _, half = _half(_frame(), _policy())
+    assert half is not None
+    rows = AttackedRows.from_cells([cells_of(part) for part in half.parts], {"age": "number"}, load(_policy()).columns)
+    assert run_anonymeter(rows, stands_in) == []
+    assert seen.read_text() == ""
+    head, _, files = sent.read_bytes().partition(b"\n")
+    assert sum(json.loads(head)["sizes"]) == len(files)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ share of what was left to gain: at 0 the rows tell of those in them what they te
 
 anonymeter runs in a process of its own (`anonymeter_judge`), since it asks for older versions of numpy and pyarrow than
 we do: in the same Python where it is installed there, or else in one that the caller names. What it gets are rows with
-columns and categories numbered, in a folder that is gone afterwards.
+columns and categories numbered, through a pipe: no file has them, and none is left should somebody be killed.
 """
 
 import json
@@ -22,7 +22,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -133,24 +132,27 @@ def run_anonymeter(
     }
     import pyarrow.parquet as pq  # noqa: PLC0415 - only where attacks are run
 
-    with TemporaryDirectory(prefix="sfumato-judge-") as place:
-        folder = Path(place)
-        for title, part in (("own", rows.own), ("drawn", rows.drawn), ("hold_out", rows.hold_out)):
-            table = pa.table({number[name]: pa.array(values, from_pandas=True) for name, values in part.items()})
-            pq.write_table(table, folder / f"{title}.parquet")
-        (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
-        answer = _ask(chosen, folder)
+    files = []
+    for part in (rows.own, rows.drawn, rows.hold_out):
+        table = pa.table({number[name]: pa.array(values, from_pandas=True) for name, values in part.items()})
+        written = pa.BufferOutputStream()
+        pq.write_table(table, written)
+        files.append(written.getvalue().to_pybytes())
+    head = json.dumps(request | {"sizes": [len(file) for file in files]}) + "\n"
+    answer = _ask(chosen, b"".join([head.encode(), *files]))
     named = {short: name for name, short in number.items()}
     return [_read_attack(line, named) for line in answer["attacks"]]
 
 
-def _ask(python: str, folder: Path) -> dict[str, Any]:
-    """Run the judge over a folder, and read what it says."""
+def _ask(python: str, sent: bytes) -> dict[str, Any]:
+    """Run the judge over a request and its rows, and read what it says."""
     script = Path(__file__).with_name("anonymeter_judge.py")
     settings = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    command = [python, "-I", str(script), str(folder)]
+    command = [python, "-I", str(script)]
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, env=settings, check=False)  # noqa: S603 - the Python that the user names
+        run = subprocess.run(  # noqa: S603 - the Python that the user names
+            command, input=sent, capture_output=True, timeout=_SECONDS, env=settings, check=False
+        )
     except OSError:
         raise InputError(f"{quote(python)} cannot be run; name the Python that anonymeter is installed for") from None
     except subprocess.TimeoutExpired:
@@ -158,7 +160,7 @@ def _ask(python: str, folder: Path) -> dict[str, Any]:
     try:
         answer = json.loads(run.stdout.splitlines()[-1])
     except (IndexError, ValueError):
-        last = (run.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        last = (run.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
         raise SfumatoError(f"anonymeter could not be run by {quote(python)}: {last[:200]}") from None
     if "missing" in answer:
         raise InputError(

@@ -1,9 +1,10 @@
-"""Attack synthetic rows with anonymeter: ``python anonymeter_judge.py FOLDER`` prints what came of it as JSON.
+"""Attack synthetic rows with anonymeter: ``python anonymeter_judge.py`` prints what came of them as JSON.
 
 This file imports nothing of sfumato. It is run by path, by the Python that anonymeter is installed for, which need not
-be ours: anonymeter asks for older versions of numpy and pyarrow than sfumato does. `risk.anonymeter_attacks` writes the
-folder: ``own.parquet``, rows that had a part in the synthetic ones, ``drawn.parquet``, the synthetic ones,
-``hold_out.parquet``, rows that had none, and ``request.json``, which says what to do.
+be ours: anonymeter asks for older versions of numpy and pyarrow than sfumato does. `risk.anonymeter_attacks` writes to
+its standard input: a line of JSON that says what to do and how long each of three Parquet files is, and these files one
+behind the other. They are rows that had a part in the synthetic ones, the synthetic ones, and rows that had no part.
+Nothing of it is ever on disk, so that nothing is left there by whoever is killed.
 
 Each attack gives how often it was right on rows that had a part (`attack`), on those that had none (`control`), and by
 guessing (`baseline`). Its `risk` is the part of the first that the second does not explain, with an interval of 95%.
@@ -15,16 +16,16 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 
-def judge(folder: Path) -> dict[str, Any]:
-    """Run the attacks that the request of a folder asks for."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 - this Python may have no anonymeter, and says so in `main`
+def judge(source: BinaryIO) -> dict[str, Any]:
+    """Run the attacks that a request asks for, on the rows behind it."""
+    import pyarrow as pa  # noqa: PLC0415 - this Python may have no anonymeter, and says so in `main`
+    import pyarrow.parquet as pq  # noqa: PLC0415 - same
 
-    request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
-    frames = [pq.read_table(folder / f"{name}.parquet").to_pandas() for name in ("own", "drawn", "hold_out")]
+    request = json.loads(source.readline())
+    frames = [pq.read_table(pa.BufferReader(source.read(size))).to_pandas() for size in request["sizes"]]
     return {"attacks": list(_attacks(frames, request))}
 
 
@@ -88,11 +89,11 @@ def _outcome(title: str, columns: list[str], run: Callable[[], Any]) -> dict[str
 
 
 def main() -> None:
-    """Judge the folder that is named, or say that there is no anonymeter here."""
+    """Judge what comes on standard input, or say that there is no anonymeter here."""
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     missing = find_spec("anonymeter") is None
-    answer: dict[str, Any] = {"missing": "anonymeter"} if missing else judge(Path(sys.argv[1]))
+    answer: dict[str, Any] = {"missing": "anonymeter"} if missing else judge(sys.stdin.buffer)
     sys.stdout.write(json.dumps(answer) + "\n")
 
 
