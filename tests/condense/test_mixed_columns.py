@@ -109,8 +109,12 @@ def test_a_kind_that_values_do_not_have_is_an_error() -> None:
     """What is to be a number and is none is named, since the column is published."""
     with pytest.raises(DataError, match="column 'size' is to hold numbers, and 'large' is none"):
         mix({"size": ["1", "large", "3"]}, size={"role": "plain", "kind": "number"})
-    with pytest.raises(DataError, match="column 'day' is to hold dates"):
+    with pytest.raises(DataError, match="column 'day' is to hold dates, .* mend it, or say how .* hierarchy = .*format"):
         mix({"day": ["1", "large", "3"]}, day={"role": "plain", "kind": "date"})
+    written = {"role": "quasi", "kind": "date", "hierarchy": {"dates": ["day"], "format": "%d.%m.%Y"}}
+    assert mix({"day": ["24.12.2024", "25.12.2024", "26.12.2024"]}, day=written).columns[0].kind == "date"
+    with pytest.raises(DataError, match=r"its format, which says '%d\.%m\.%Y'"):
+        mix({"day": ["24.12.2024", "2024-12-25", "26.12.2024"]}, day=written)
 
 
 def test_strata_number_combinations() -> None:

@@ -10,6 +10,7 @@ from sfumato.condense.mixed_columns import UNTOLD
 from sfumato.errors import listing, quote
 from sfumato.masking import MaskingFigures, measure_masking
 from sfumato.page.wording import percent, plural
+from sfumato.policy import Role
 from sfumato.publish.drawn_publication import DrawnPublication
 from sfumato.risk.closest_rows import ClosestRows, measure_closest_rows
 from sfumato.utility.learned_classes import learn_classes
@@ -92,10 +93,12 @@ class DrawnAssessment:
             label = column.labels[column.width - 1].as_py() if column.generalized else None
             if untold > _MUCH_UNTOLD or (column.generalized and column.width == 1 and label == "*"):
                 share = percent(untold) if untold else "all"
+                way = 'role "quasi" and a hierarchy' if column.role is Role.PLAIN else "a hierarchy"
                 sentences.append(
                     f"in column {quote(column.name)}, {share} of the cells hold a value that fewer than "
-                    f"{publication.k:,} {publication.protected_unit} share, and are told less exactly: give it a "
-                    "hierarchy, or say that it is an identifier"
+                    f"{publication.k:,} {publication.protected_unit} share, and are told less exactly: give it {way} (one "
+                    "of dates, with their format, where it holds dates not written as 2024-12-31), or say that it is "
+                    "an identifier"
                 )
         sentences += self.masking.warnings()
         closest = self.closest

@@ -296,7 +296,12 @@ def read_date_values(values: Any, rules: Dates | None = None, *, column: str | N
         except ValueError:
             if column is None:
                 return None
-            way = "mend it, or give the format of the dates"
+            way = (
+                'mend it, or say how its dates are written: role = "quasi", hierarchy = { dates = ["day"], format = '
+                '"%d.%m.%Y" }'
+                if form is None
+                else f"mend it, or its format, which says {quote(form)}"
+            )
             raise DataError(f"column {quote(column)} is to hold dates, and {quote(text)} is none; {way}") from None
         moments.append((moment.replace(tzinfo=UTC) - _EPOCH) / timedelta(microseconds=1))
     if form is None and len(shapes) == 1:
