@@ -134,12 +134,13 @@ def _by_class(train: Any, draw: Any) -> Any:
     return pd.concat(parts, ignore_index=True)
 
 
-def _run_peers(rows: Any, python: str) -> dict[str, Any]:
+def _run_peers(rows: Any, python: str, *names: str) -> dict[str, Any]:
+    """Let other programs, all or those that are named, draw as many rows as there are."""
     with tempfile.TemporaryDirectory(prefix="sfumato-peers-") as place:
         folder = Path(place)
         rows.astype({name: str for name in rows if name == _CLASS}).to_parquet(folder / "own.parquet", index=False)
         script = Path(__file__).with_name("synthetic_peers.py")
-        subprocess.run([python, "-I", str(script), place], check=True, capture_output=True)
+        subprocess.run([python, "-I", str(script), place, *names], check=True, capture_output=True)
         account: dict[str, Any] = json.loads((folder / "peers.json").read_text(encoding="utf-8"))
         for name, one in account.items():
             if "missing" not in one:

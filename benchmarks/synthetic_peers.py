@@ -1,8 +1,8 @@
-"""Synthetic rows by other programs, for `benchmarks.synthetic`: ``python synthetic_peers.py FOLDER``.
+"""Synthetic rows by other programs, for `benchmarks.synthetic`: ``python synthetic_peers.py FOLDER [NAME ...]``.
 
 It reads ``own.parquet`` in the folder, and writes the rows of each program that is installed to ``<name>.parquet``,
-beside ``peers.json``, which has the seconds that each took, wall and CPU, and why others are not there. It imports
-nothing of sfumato: the Python that it is run by need have no more than these programs.
+beside ``peers.json``, which has the seconds that each took, wall and CPU, and why others are not there. Named programs
+are the only ones to run. It imports nothing of sfumato: the Python that it is run by need have no more than these programs.
 """
 
 import json
@@ -67,12 +67,13 @@ PEERS: dict[str, tuple[str, Callable[[Any, Path], Any]]] = {
 
 
 def main() -> None:
-    """Let each program draw as many rows as there are."""
+    """Let each program, or each that is named, draw as many rows as there are."""
     warnings.simplefilter("ignore")
     folder = Path(sys.argv[1])
     rows = pd.read_parquet(folder / "own.parquet")
     account: dict[str, Any] = {}
-    for name, (package, draw) in PEERS.items():
+    for name in sys.argv[2:] or PEERS:
+        package, draw = PEERS[name]
         start, cpu = time.perf_counter(), time.process_time()
         try:
             drawn = draw(rows, folder)

@@ -136,7 +136,7 @@ def _read_hierarchy(section: Section, role: Role, folder: Path, *, levels: bool)
     if value is None and role is Role.QUASI and not levels:
         return Suppress()
     if value is None and role is Role.QUASI:
-        way = 'write hierarchy = "suppress" as the simplest'
+        way = 'write hierarchy = "suppress" as the simplest, or of numbers { intervals = [5, 10, 20] }'
         raise PolicyError(f"is missing, and a quasi-identifier needs one; {way}", key=key)
     if value is None:
         return None

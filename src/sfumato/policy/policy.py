@@ -496,7 +496,7 @@ def load(policy: str | os.PathLike[str] | Mapping[str, object] | Policy) -> Poli
     >>> load({"columns": {"age": {"role": "quasi"}}})
     Traceback (most recent call last):
     sfumato.errors.PolicyError: columns.age.hierarchy: is missing, and a quasi-identifier needs one;
-    write hierarchy = "suppress" as the simplest
+    write hierarchy = "suppress" as the simplest, or of numbers { intervals = [5, 10, 20] }
     """
     match policy:
         case Policy():
