@@ -65,7 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     peer = None  # when the figures of SDV were measured, if not in this run
     kept = Path(__file__).with_name("results-inference.json")
     if given.peers is not None:
-        made = {name: _run_peers(part, given.peers, _SDV)[_SDV] for name, part in (("rows", numbers), ("classed", train))}
+        made = {
+            name: _run_peers(part, given.peers, _SDV)[_SDV] for name, part in (("rows", numbers), ("classed", train))
+        }
         cases.append({"rows": _SDV} | _measure([{key: one["rows"] for key, one in made.items()}], train, test, own))
     elif given.rows is None and kept.exists():
         before = json.loads(kept.read_text(encoding="utf-8"))

@@ -2,7 +2,8 @@
 
 It reads ``own.parquet`` in the folder, and writes the rows of each program that is installed to ``<name>.parquet``,
 beside ``peers.json``, which has the seconds that each took, wall and CPU, and why others are not there. Named programs
-are the only ones to run. It imports nothing of sfumato: the Python that it is run by need have no more than these programs.
+are the only ones to run. It imports nothing of sfumato: the Python that it is run by need have no more than these
+programs.
 """
 
 import json

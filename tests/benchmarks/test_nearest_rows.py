@@ -19,14 +19,14 @@ def test_a_short_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     page = (tmp_path / "RESULTS-nearest-rows.md").read_text()
     assert page.rstrip() in capsys.readouterr().out
     found = json.loads((tmp_path / "results-nearest-rows.json").read_text())
-    assert [one["rows"] for one in found["cases"]][0] == "rows of strangers"
+    assert found["cases"][0]["rows"] == "rows of strangers"
     assert {len(one["risks"]) for one in found["cases"]} == {7}
 
 
 def test_copies_link_those_they_are_of() -> None:
     """Rows that are people's own link most of these people, and nobody else more than chance does."""
     rng = np.random.default_rng(1)
-    people = [pd.DataFrame(rng.normal(size=(300, 6)), columns=list(nearest_rows._NUMBERS)) for _ in range(2)]
+    people = [pd.DataFrame(rng.normal(size=(300, 6)), columns=list(nearest_rows._ATTACKS[1:])) for _ in range(2)]
     assert nearest_rows._link_risk(people[0], people[0], people[1])[0] > 0.99
     strangers = pd.DataFrame(rng.normal(size=(300, 6)), columns=people[0].columns)
     risk, error = nearest_rows._link_risk(strangers, *people)

@@ -2,7 +2,7 @@
 
 import tracemalloc
 from collections import Counter
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -309,6 +309,22 @@ def test_one_person_in_many_groups_is_one() -> None:
     drawn = Counter(sf.anonymize(table, rules).synthetic["gain"].to_pylist())
     assert drawn[1_234_567] == 0
     assert max(drawn) > 1000  # they are drawn like the whole column, of which it is one
+
+
+def test_dates_of_another_writing_are_warned_of_and_can_be_drawn() -> None:
+    """A column of which nothing is told has a way out in the warning that works, of the role that it has."""
+    days = [f"{1 + row % 28:02}.{1 + row % 12:02}.{1950 + row % 50}" for row in range(60)]
+    table = {"day": days, "x": list(range(60))}
+    plain = draw(table, 5, rules={"day": {"role": "plain"}})
+    assert set(plain.synthetic.column("day").to_pylist()) == {"*"}
+    [said] = [sentence for sentence in plain.warnings if "'day'" in sentence]
+    assert 'give it role "quasi" and a hierarchy (one of dates, with their format' in said
+    dated = {"role": "quasi", "hierarchy": {"dates": ["year"], "format": "%d.%m.%Y"}}
+    drawn = draw(table, 5, rules={"day": dated})
+    assert not [sentence for sentence in drawn.warnings if "'day'" in sentence]
+    assert all(datetime.strptime(day, "%d.%m.%Y") for day in drawn.synthetic.column("day").to_pylist())  # noqa: DTZ007
+    [said] = [sentence for sentence in draw(table, 5, rules={"day": {"role": "quasi"}}).warnings if "'day'" in sentence]
+    assert "give it a hierarchy (one of dates" in said
 
 
 def test_a_person_with_most_rows_is_warned_of() -> None:

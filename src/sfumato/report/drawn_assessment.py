@@ -96,9 +96,9 @@ class DrawnAssessment:
                 way = 'role "quasi" and a hierarchy' if column.role is Role.PLAIN else "a hierarchy"
                 sentences.append(
                     f"in column {quote(column.name)}, {share} of the cells hold a value that fewer than "
-                    f"{publication.k:,} {publication.protected_unit} share, and are told less exactly: give it {way} (one "
-                    "of dates, with their format, where it holds dates not written as 2024-12-31), or say that it is "
-                    "an identifier"
+                    f"{publication.k:,} {publication.protected_unit} share, and are told less exactly: give it {way} "
+                    "(one of dates, with their format, where it holds dates not written as 2024-12-31), or say that it "
+                    "is an identifier"
                 )
         sentences += self.masking.warnings()
         closest = self.closest
