@@ -15,6 +15,9 @@ risk, or 0 where that is below, plus 1.96 times the standard error that SDV's ri
 
 With --peers SDV runs in a Python of its own, see `benchmarks.synthetic`; without it there is no aim. Figures are
 reported, never asserted. With --out they are kept.
+
+Held against anonymeter 1.1.0 on one drawing (k = 10) and the same 1,500 people of either part: linkability 0.002 by
+both, inference of age 0.019 (anonymeter 0.027), of education 0.038 (0.038), of hours per week 0.035 (0.036).
 """
 
 import argparse
