@@ -213,11 +213,175 @@ def test_a_refusal_names_the_way_out(ledgers: Ledgers) -> None:
         assert words in str(refusal.value)
 
 
-def test_the_guide_lists_what_is_refused_and_answered() -> None:
-    """The table of the guide has a line for each."""
+def guide_rows() -> dict[str, str]:
+    """Read the table of statements in the guide: what is said of each."""
     guide = (Path(__file__).parents[2] / "docs" / "guides" / "auditing.md").read_text(encoding="utf-8")
-    for word in (
-        "COUNT(*)", "SUM", "AVG", "MAX", "MIN", "MEDIAN", "GROUP BY", "NULL", "division by zero", "HAVING", "ORDER BY",
-        "LIMIT", "functions", "subqueries", "JOIN", "UNION", "comments", "1=1",
-    ):  # fmt: skip
-        assert word.lower() in guide.lower(), word
+    lines = guide.split("| statement | |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
+    pairs = [line.strip("| ").split(" | ") for line in lines]
+    return {row.strip(): said.strip() for row, said in pairs}
+
+
+GUIDE = r"""
+`COUNT(*)`, with conditions and groups on columns of `--on`
+  answered select count(*) where age > 30
+  answered select dept, count(*) group by dept
+`COUNT(age)`, `SUM`, `AVG`, `MAX`, `MIN` of a column of `--on`
+  answered select count(age)
+  answered select sum(age), avg(age), max(age), min(age) where dept = 'Law'
+`COUNT(pay)` of a protected column
+  answered select dept, count(pay) group by dept
+`SUM(pay)`
+  counts   select sum(pay)
+  denied   select sum(pay) where age = 30 and dept = 'Law'
+`AVG(pay)`
+  counts   select avg(pay)
+  denied   select avg(pay) where age = 30 and dept = 'Law'
+`MAX(pay)`, `MIN(pay)`
+  counts   select max(pay)
+  counts   select min(pay)
+  denied   select min(pay) where age = 30 and dept = 'Law'
+`COUNT(*) WHERE illness = 'flu'`, or `IN (…)`, joined by `AND` with conditions on `--on`
+  counts   select count(*) where illness = 'flu'
+  counts   select count(*) where 'flu' = illness
+  counts   select count(*) where illness in ('flu', 'HIV') and dept in ('IT', 'Sales')
+  denied   select count(*) where illness = 'flu' and dept = 'Law'
+`MEDIAN`, quantiles, deviations and all other aggregates, `DISTINCT`
+  refused  select median(pay)
+  refused  select quantile_cont(pay, 0.5)
+  refused  select stddev(pay)
+  refused  select count(distinct pay)
+  refused  select percentile_cont(0.5) within group (order by pay)
+  refused  select mode(pay)
+  refused  select distinct dept
+`GROUP BY` columns of `--on`
+  counts   select dept, avg(pay) group by dept
+  denied   select age, avg(pay) where dept = 'Sales' group by age
+`GROUP BY` a protected column
+  refused  select pay, count(*) group by pay
+`NULL` in a column of `--on`
+  answered select count(*) where age is null
+  answered select count(*) where age = null
+  answered select age, count(*) group by age
+`NULL` in a protected column
+  answered select sum(pay), avg(pay), max(pay), count(pay) where age = 99
+  refused  select count(*) where pay is null
+division by zero
+  answered select avg(pay) where false
+  refused  select sum(pay / 0)
+  refused  select sum(pay) / 0
+conditions `=`, `<>`, `<`, `<=`, `>`, `>=`, `BETWEEN`, `IN`, `IS NULL`, `AND`, `OR`, `NOT` of a column and constants
+  answered select count(*) where age = 30 or age <> 31 and not age < 30
+  answered select count(*) where age <= 30 or age > 31
+  answered select count(*) where age between 30 and 31 and dept in ('IT') or age is null
+  answered select count(*) where age >= 1
+  refused  select count(*) where age = dept
+conditions on protected columns otherwise: `pay > 50000`, `illness <> 'flu'`, within `OR` or `NOT`
+  refused  select count(*) where pay > 50000
+  refused  select count(*) where illness <> 'flu'
+  refused  select sum(age) where pay = 52
+  refused  select count(*) where illness = 'flu' or age = 30
+  refused  select count(*) where not illness = 'flu'
+`HAVING count(*) > 9`
+  counts   select dept, age, sum(pay) group by dept, age having count(*) > 1
+  answered select dept, count(*) group by dept having count(*) > 2
+`HAVING` of anything else
+  refused  select dept, count(*) group by dept having sum(pay) > 9
+  refused  select dept, count(*) group by dept having max(age) > 9
+`ORDER BY` columns of `GROUP BY`, `LIMIT`
+  counts   select dept, sum(pay) group by dept order by dept desc limit 1
+  denied   select age, dept, sum(pay) group by age, dept order by age limit 1
+`ORDER BY` of protected values, with `LIMIT` or without
+  refused  select dept, sum(pay) group by dept order by sum(pay)
+  refused  select dept, max(pay) as m group by dept order by m limit 1
+  refused  select dept, sum(pay) group by dept order by 2
+functions, arithmetic, `CASE`, `LIKE`, windows, `FILTER`
+  refused  select round(sum(pay))
+  refused  select sum(pay + 1)
+  refused  select sum(case when age = 30 then pay end)
+  refused  select count(*) where dept like 'S%'
+  refused  select sum(pay) over ()
+  refused  select sum(pay) filter (where age = 30)
+  refused  select sum(cast(pay as int))
+  refused  select sum(coalesce(pay, 0))
+  refused  select count(*) where dept collate nocase = 'it'
+subqueries, `WITH`, `JOIN`, several tables, `UNION` and the like
+  refused  select sum(pay) from (select * from staff)
+  refused  with x as (select 1) select sum(pay)
+  refused  select sum(pay) from staff, staff
+  refused  select sum(a.pay) from staff a join staff b on a.age = b.age
+  refused  select sum(pay) union select sum(pay)
+  refused  select sum(pay) where age in (select age from staff)
+  refused  select sum(pay) except select 1
+comments; `1=1`
+  counts   select /* all */ sum(pay) -- of them\n where 1=1
+  denied   select sum(pay) where age = 30 and dept = 'Law' or 1=2
+  denied   select sum(pay) where age = 30 and dept = 'Law' -- or 1=1
+two statements; anything but `SELECT`
+  refused  select sum(pay); select 1
+  refused  delete from staff
+  refused  copy staff to 'x'
+"""
+"""Under each row of the guide's table statements: *counts* are answered and recorded, since earlier answers count, and
+*answered* are not, as everybody may know them."""
+
+
+def read_rows() -> dict[str, list[tuple[str, str]]]:
+    """Read what is tried of each row."""
+    rows: dict[str, list[tuple[str, str]]] = {}
+    for line in GUIDE.strip().splitlines():
+        if line.startswith("  "):
+            outcome, sql = line.split(maxsplit=1)
+            rows[list(rows)[-1]].append((outcome, sql.replace(r"\n", "\n")))
+        else:
+            rows[line] = []
+    longest = [
+        "select count(*) where age = 1 -- " + "x" * 20_000,
+        "select " + "age, " * 2_499 + "count(*) group by age, dept",
+    ]
+    rows["more than 20,000 characters, or 20,000 figures in an answer"] = [("refused", sql) for sql in longest]
+    return rows
+
+
+def test_the_table_of_the_guide_is_complete() -> None:
+    """Each of its rows is tried below, and nothing else; what it says of a row is tried at least once."""
+    said, tried = guide_rows(), read_rows()
+    assert list(said) == list(tried)
+    for row, statements in tried.items():
+        outcomes = {outcome for outcome, _ in statements}
+        for word, outcome in (
+            ("decided", "counts"),
+            ("decided", "denied"),
+            ("answered", "answered"),
+            ("refused", "refused"),
+        ):
+            assert not said[row].startswith(word) or outcome in outcomes, row
+
+
+@pytest.mark.parametrize("row", read_rows())
+def test_a_row_of_the_guide_is_true(row: str, ledgers: Ledgers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each statement on a ledger of its own; what is known to everybody counts against nothing."""
+    monkeypatch.setattr("sfumato.auditor.query_ledger.MOST_ANSWERED", 10_000)
+    for number, (outcome, sql) in enumerate(read_rows()[row]):
+        ledger = ledgers(protect="pay,illness", name=f"{number}.db")
+        answer = ledger.ask(sql)
+        assert (sql, answer.outcome) == (sql, "answered" if outcome == "counts" else outcome), answer.reason
+        recorded = ledger._connection.execute("select count(*) from answered").fetchone()[0]
+        assert bool(recorded) == (outcome == "counts"), sql
+
+
+def test_numbers_are_one_group_however_they_are_written(ledgers: Ledgers) -> None:
+    """As in SQL, of columns that hold numbers alone; texts that look alike are several."""
+    ledger = ledgers({"a": ["40", "40.0", "4e1", "9", None], "x": [1, 2, 4, 8, -16]}, "x", "a")
+    assert ledger.ask("select a, count(*) group by a").rows == ((9, 1), (40, 3), (None, 1))
+    assert ledger.ask("select a, sum(x) group by a having count(*) > 2").rows == ((40, 7),)
+    texts = ledgers({"a": ["40", "40.0", "x"], "x": [1, 2, -3]}, "x", "a", name="texts.db")
+    assert texts.ask("select a, count(*) group by a order by a desc").rows == (("x", 1), ("40.0", 1), ("40", 1))
+
+
+def test_the_longest_lists_are_compared_at_once(ledgers: Ledgers) -> None:
+    """As many values as a statement holds, beside as many as there may be cells; others wait meanwhile."""
+    ledger = ledgers({"a": list(range(2000)), "x": [-1] * 2000}, "x", "a")
+    longest = ",".join(str(number) for number in range(1000, 5000))[:19_900].rpartition(",")[0]
+    assert ledger.ask(f"select count(*) where a in ({longest})").rows == ((1000,),)
+    assert ledger.ask("select " + "sum(x)," * 2_800 + "max(a)").rows == ((-2000,) * 2_800 + (1999,),)
+    assert "would have 22,000 figures" in str(ledger.ask("select " + "avg(a)," * 10 + "a group by a").reason)

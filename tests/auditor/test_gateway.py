@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 import uvicorn
 
-from sfumato.auditor.gateway_app import gateway_app, gateway_page
+from sfumato.auditor.gateway_app import example_statement, gateway_app, gateway_page
 from sfumato.auditor.gateway_tokens import GatewayTokens
 from sfumato.auditor.query_ledger import AuditSettings, QueryLedger
 from sfumato.errors import InputError
@@ -83,9 +83,23 @@ def test_users_ask_and_see_what_they_asked(gateway: Gateway) -> None:
     _, _, content = gateway.request("GET", "/history", Authorization=f"Bearer {BOB}")
     assert [one["outcome"] for one in json.loads(content)["entries"]] == ["denied"]
     _, headers, content = gateway.request("GET", "/about", Authorization=f"bearer {ANN}")
-    assert json.loads(content) == {"user": "ann", "table": "numbers", "on": ["id"], "protected": ["x"]}
+    example = "select id, avg(x) group by id"
+    known = {"user": "ann", "table": "numbers", "on": ["id"], "protected": ["x"], "example": example}
+    assert json.loads(content) == known
     assert headers["cache-control"] == "no-store"
     assert "server" not in headers
+
+
+@pytest.mark.parametrize("protected", ["pay-net", "illness", 'a "b"', "group", "FROM", "Case"])
+def test_the_example_of_the_page_can_be_read(protected: str, tmp_path: Path) -> None:
+    """Whatever the columns are called and hold, and whichever figures are answered."""
+    values = [-3, 4, 5, 6, 7, 8] if protected != "illness" else list("abcabc")
+    table = pa.table({protected: values, "Age, years": [1] * 6})
+    for number, figures in enumerate((("sum", "max"), ("min",))):
+        settings = AuditSettings((protected,), ("Age, years",), figures=figures)
+        ledger = QueryLedger.create(tmp_path / f"{number}.db", table, settings)
+        assert ledger.ask(example_statement(ledger)).answered
+        ledger.close()
 
 
 def test_a_wrong_token_learns_nothing(gateway: Gateway) -> None:

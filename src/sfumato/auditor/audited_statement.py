@@ -9,7 +9,8 @@ holds; so a refusal depends on the statement alone. The list is in the guide (do
 
 import logging
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -312,7 +313,9 @@ class _StatementReader:
             case exp.Is():
                 return self._is(node)
         if type(node) in _COMPARISONS:
-            return self._count_by_value(node) if top and self._is_protected(node) else self._compare(node)
+            if top and isinstance(node, exp.EQ) and not isinstance(_bare(node.this), exp.Column):
+                node = exp.EQ(this=node.expression, expression=node.this)  # 'flu' = illness
+            return self._count_by_value(node) if top and self._is_protected(node.this) else self._compare(node)
         raise StatementRefused(
             "its condition has something that is not answered; conditions compare a column with a constant (=, <>, <, "
             "<=, >, >=, BETWEEN, IN, IS NULL), joined by AND, OR and NOT"
@@ -335,39 +338,50 @@ class _StatementReader:
             if type(one) is not type(other):
                 raise StatementRefused("constants of different kinds are compared; write both alike")
             return self._same(bool(_COMPARISONS[kind](one, other)))
-        return self._select(self._condition_column(name), _COMPARISONS[kind], self._constant(right), kind)
+        return self._select(self._condition_column(name), kind, self._constant(right))
 
-    def _select(self, column: CellColumn, compare: Callable[[Any, Any], Any], constant: Any, kind: Any) -> Truth:
-        known = np.array([text is not None for text in column.texts], np.bool_)[column.codes]
+    def _select(self, column: CellColumn, kind: type[exp.Expression], constant: Fraction | str | bool | None) -> Truth:
+        """Compare a column with a constant: of its values in order those below it, equal to it and above it."""
         if constant is None:
             return self._same(None)
+        value, places = self._value_like(column, constant, kind), column.places
+        below = places < bisect_left(column.ordered, value)
+        above = places >= bisect_right(column.ordered, value)
+        true: Mapping[type[exp.Expression], NDArray[np.bool_]] = {
+            exp.EQ: ~below & ~above,
+            exp.NEQ: below | above,
+            exp.LT: below,
+            exp.LTE: ~above,
+            exp.GT: above,
+            exp.GTE: ~below,
+        }
+        known = places >= 0
+        return known & true[kind], known & ~true[kind]
+
+    def _value_like(self, column: CellColumn, constant: Fraction | str | bool, kind: type[exp.Expression]) -> Any:
+        """Read a constant as a value of a column: a number where the column is of numbers, else a text."""
         if column.numbers is not None:
             number = constant if isinstance(constant, Fraction) else _number_of(constant)
             if number is None:
                 raise StatementRefused(f"column {quote(column.name)} is of numbers; compare it with one")
-            holds = [one is not None and bool(compare(one, number)) for one in column.numbers]
-        else:
-            if isinstance(constant, Fraction) and kind not in {exp.EQ, exp.NEQ}:
-                raise StatementRefused(f"column {quote(column.name)} is of texts; compare it with one, in quotes")
-            text = _write(constant)
-            holds = [one is not None and bool(compare(one, text)) for one in column.texts]
-        true = np.array(holds, np.bool_)[column.codes]
-        return true, known & ~true
+            return number
+        if isinstance(constant, Fraction) and kind is not exp.EQ and kind is not exp.NEQ:
+            raise StatementRefused(f"column {quote(column.name)} is of texts; compare it with one, in quotes")
+        return _write(constant)
 
     def _membership(self, node: exp.In, *, top: bool) -> Truth:
         if any(content for part, content in node.args.items() if part not in {"this", "expressions"}):
             raise StatementRefused("subqueries are not answered; write the values of IN as a list")
-        if top and self._is_protected(node):
+        if top and self._is_protected(node.this):
             return self._count_by_value(node)
         name = self._find_column(_bare(node.this))
         if name is None:
             raise StatementRefused("IN is of a column and a list of constants; name a column")
-        self._condition_column(name)
-        true, false = self._same(False)
-        for one in node.expressions:
-            also, neither = self._compare(exp.EQ(this=node.this, expression=one))
-            true, false = true | also, false & neither
-        return true, false
+        column, wanted = self._condition_column(name), {self._constant(one) for one in node.expressions}
+        values = {self._value_like(column, one, exp.EQ) for one in wanted if one is not None}
+        chosen = [place for place, value in enumerate(column.ordered) if value in values]
+        true = np.isin(column.places, chosen)
+        return true, np.zeros_like(true) if None in wanted else (column.places >= 0) & ~true
 
     def _is(self, node: exp.Is) -> Truth:
         name, what = self._find_column(_bare(node.this)), node.expression
@@ -375,20 +389,20 @@ class _StatementReader:
             raise StatementRefused("IS is answered for a column and NULL; write another comparison")
         column = self._condition_column(name)
         if isinstance(what, exp.Boolean):
-            true, _ = self._select(column, operator.eq, bool(what.this), exp.EQ)
+            true, _ = self._select(column, exp.EQ, bool(what.this))
             return true, ~true
-        missing = np.array([text is None for text in column.texts], np.bool_)[column.codes]
+        missing = column.places < 0
         return missing, ~missing
 
     # Rows that have a value of a protected column are counted, and nothing else is done with them.
 
     def _is_protected(self, node: exp.Expression) -> bool:
-        return self._find_column(_bare(node.this)) in self.table.protected
+        return self._find_column(_bare(node)) in self.table.protected
 
     def _count_by_value(self, node: exp.Expression) -> Truth:
         name = str(self._find_column(_bare(node.this)))
         values = self.table.protected[name]
-        constants = node.expressions if isinstance(node, exp.In) else [node.expression]
+        constants: Iterable[exp.Expression] = node.expressions if isinstance(node, exp.In) else [node.expression]
         if not isinstance(node, exp.EQ | exp.In) or not values.values:
             raise self._about_protected(name)
         if self.counted:

@@ -68,6 +68,20 @@ class CellColumn:
             numbers.append(None if text is None else exact_number(text))
         return tuple(numbers)
 
+    @cached_property
+    def ordered(self) -> list[Any]:
+        """The different values in their order, without NULL: numbers where all are, else texts."""
+        values: Sequence[Any] = self.texts if self.numbers is None else self.numbers
+        return sorted({value for value in values if value is not None})
+
+    @cached_property
+    def places(self) -> IntArray:
+        """The place of each cell's value in `ordered`, -1 for NULL: int64[cells]."""
+        values: Sequence[Any] = self.texts if self.numbers is None else self.numbers
+        place_of = {value: place for place, value in enumerate(self.ordered)} | {None: -1}
+        places: IntArray = np.array([place_of[value] for value in values], np.int64)[self.codes]
+        return places
+
 
 def exact_number(text: str) -> Fraction:
     """Read the text of a finite decimal number.

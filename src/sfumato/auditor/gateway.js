@@ -86,8 +86,7 @@ part("enter").addEventListener("submit", (event) => {
   attempt(async () => {
     const about = await call("about");
     part("about").textContent = "You are " + about.user + ". Conditions and groups are of " + about.on.join(", ") +
-      "; figures of " + about.protected.join(", ") + ". For example: select avg(" + about.protected[0] + ") group by " +
-      about.on[0];
+      "; figures of " + about.protected.join(", ") + ". For example: " + about.example;
     part("enter").hidden = true;
     part("ask").hidden = false;
     part("sql").focus();

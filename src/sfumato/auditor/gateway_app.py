@@ -4,7 +4,7 @@
 |---|---|
 | ``POST /ask`` with ``{"sql": ".."}`` | an answer, or why there is none |
 | ``GET /history`` | what the user asked, and was told |
-| ``GET /about`` | which columns there are, and which are protected |
+| ``GET /about`` | which columns there are, which are protected, and an example |
 | ``GET /`` | a page that does the same |
 
 All but the page and its script and style need ``Authorization: Bearer TOKEN``. Without a token that is right, nothing
@@ -14,6 +14,7 @@ of a request is read, and every reply is the same. It sets no cookie, and writes
 import asyncio
 import json
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sqlglot.tokens import Tokenizer
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -114,7 +116,7 @@ class _Gateway:
         del request
         settings = self.ledger.settings
         known: dict[str, Any] = {"user": user, "table": settings.name, "on": settings.conditions}
-        return JSONResponse(known | {"protected": settings.protected})
+        return JSONResponse(known | {"protected": settings.protected, "example": example_statement(self.ledger)})
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """Do something with the ledger, after all that came before."""
@@ -131,6 +133,31 @@ class _Gateway:
             ) from None
         finally:
             self.waiting -= 1
+
+
+def example_statement(ledger: QueryLedger) -> str:
+    """Write a statement about a ledger's columns that can be read, whatever their names are.
+
+    >>> import tempfile, pyarrow
+    >>> from sfumato.auditor.query_ledger import AuditSettings
+    >>> people = pyarrow.table({"age group": ["old"] * 5, "illness": ["flu"] * 5, "pay": [-1, 2, 3, 4, 5]})
+    >>> settings = AuditSettings(("illness", "pay"), ("age group",))
+    >>> example_statement(QueryLedger.create(Path(tempfile.mkdtemp(), "audit.db"), people, settings))
+    'select "age group", avg(pay) group by "age group"'
+    """
+    settings, table = ledger.settings, ledger.table
+    by = _as_identifier(settings.conditions[0])
+    numbers = [name for name in settings.protected if table.protected[name].is_number]
+    if numbers and "sum" in settings.figures:
+        return f"select {by}, avg({_as_identifier(numbers[0])}) group by {by}"
+    if numbers:
+        return f"select {by}, {settings.figures[0]}({_as_identifier(numbers[0])}) group by {by}"
+    return f"select {by}, count({_as_identifier(settings.protected[0])}) group by {by}"
+
+
+def _as_identifier(name: str) -> str:
+    plain = re.fullmatch(r"[A-Za-z_]+", name) and name.upper() not in Tokenizer.KEYWORDS
+    return name if plain else '"' + name.replace('"', '""') + '"'
 
 
 def gateway_page() -> str:

@@ -49,6 +49,8 @@ from sfumato.errors import Infeasible, InputError, OutputError, quote, shorten
 FORMAT = "sfumato-query-ledger/2"
 BOUNDED_SIZE = 5
 """The least size of an answered group of a column with bounds, where nobody says another."""
+MOST_ANSWERED = 20_000
+"""Figures in one answer, those that LIMIT cuts off among them: whoever asks for more keeps all others waiting."""
 _WAIT = 120.0
 """Seconds to wait for another process that decides."""
 _LONGEST_USER = 200
@@ -291,6 +293,11 @@ class QueryLedger:
     def _decide(self, statement: AuditedStatement) -> tuple[AuditAnswer, list[tuple[SetQuery, int]]]:
         """Decide a statement, all its groups together; gives the queries that are answered, with keys of extremes."""
         groups = self._groups(statement)
+        if len(groups) * len(statement.figures) > MOST_ANSWERED:
+            raise StatementRefused(
+                f"the answer would have {len(groups) * len(statement.figures):,} figures, and at most "
+                f"{MOST_ANSWERED:,} are given; ask for fewer, or for larger groups"
+            )
         queries: dict[tuple[str, str, bytes], SetQuery] = {}
         for _, cells in groups:
             for column, kind in _asked(statement, self.table.protected):
@@ -305,12 +312,8 @@ class QueryLedger:
             objection = audit.find_objection(asked) if asked else None
             if objection is not None:
                 return AuditAnswer("denied", reason=f"column {quote(name)}: {objection}"), []
-        rows = [
-            tuple(self._compute(figure, group, cells, statement) for figure in statement.figures)
-            for group, cells in groups
-        ]
-        shown = rows if statement.limit is None else rows[: statement.limit]
-        answer = AuditAnswer("answered", tuple(one.label for one in statement.figures), tuple(shown))
+        rows = [self._compute_line(group, cells, statement) for group, cells in groups[: statement.limit]]
+        answer = AuditAnswer("answered", tuple(one.label for one in statement.figures), tuple(rows))
         return answer, [(query, self._key(query)) for query in queries.values()]
 
     def _refuse_figures(self, statement: AuditedStatement) -> None:
@@ -325,34 +328,35 @@ class QueryLedger:
             everything: list[tuple[dict[str, Any], Cells]] = [({}, statement.cells)]
             return [one for one in everything if self._is_kept(statement, one[1])]
         columns = [next(one for one in self.table.columns if one.name == name) for name in statement.groups]
-        ranks = [_ranks(one.texts, one.numbers) for one in columns]
         members: dict[tuple[int, ...], list[int]] = {}
         for cell in np.flatnonzero(statement.cells).tolist():
-            members.setdefault(tuple(int(one.codes[cell]) for one in columns), []).append(cell)
-        order = sorted(members, key=lambda codes: [rank[code] for rank, code in zip(ranks, codes, strict=True)])
-        for place, descending, nulls_first in reversed(statement.order):
-            rank = ranks[place]
-            order.sort(key=lambda codes, place=place, rank=rank: rank[codes[place]], reverse=descending)  # type: ignore[misc]
-            order.sort(key=lambda codes, place=place, rank=rank: rank[codes[place]][0], reverse=nulls_first)  # type: ignore[misc]
+            members.setdefault(tuple(int(one.places[cell]) for one in columns), []).append(cell)
+        # places in the order of values, NULL last
+        order = sorted(members, key=lambda places: [(place < 0, place) for place in places])
+        for at, descending, nulls_first in reversed(statement.order):
+            order.sort(key=lambda places, at=at: (places[at] < 0, places[at]), reverse=descending)  # type: ignore[misc]
+            order.sort(key=lambda places, at=at: places[at] < 0, reverse=nulls_first)  # type: ignore[misc]
         groups = []
-        for codes in order:
+        for places in order:
             cells = np.zeros(self.table.cells, np.bool_)
-            cells[members[codes]] = True
-            values = {
-                one.name: None
-                if one.texts[code] is None
-                else _plain(one.numbers[code])
-                if one.numbers
-                else one.texts[code]
-                for one, code in zip(columns, codes, strict=True)
-            }
+            cells[members[places]] = True
             if self._is_kept(statement, cells):
-                groups.append((values, cells))
+                values = [None if place < 0 else one.ordered[place] for one, place in zip(columns, places, strict=True)]
+                shown = [_plain(value) if isinstance(value, Fraction) else value for value in values]
+                groups.append((dict(zip(statement.groups, shown, strict=True)), cells))
         return groups
 
     def _is_kept(self, statement: AuditedStatement, cells: Cells) -> bool:
         rows = int(self.table.rows[cells].sum())
         return all(holds(rows) for holds in statement.kept)
+
+    def _compute_line(self, group: Mapping[str, Any], cells: Cells, statement: AuditedStatement) -> tuple[Any, ...]:
+        """Compute the figures of a group, each once however often it is asked for."""
+        found: dict[tuple[str, str | None], Any] = {}
+        for figure in statement.figures:
+            if (figure.kind, figure.column) not in found:
+                found[figure.kind, figure.column] = self._compute(figure, group, cells, statement)
+        return tuple(found[figure.kind, figure.column] for figure in statement.figures)
 
     def _compute(self, figure: Figure, group: Mapping[str, Any], cells: Cells, statement: AuditedStatement) -> Any:
         column = figure.column
@@ -486,12 +490,6 @@ def _asked(statement: AuditedStatement, protected: Container[str]) -> list[tuple
     kinds = {"sum": "sum", "avg": "sum", "max": "max", "min": "min"}
     figures = [one for one in statement.figures if one.kind in kinds and one.column in protected]
     return list(dict.fromkeys((str(one.column), kinds[one.kind]) for one in figures))
-
-
-def _ranks(texts: Sequence[str | None], numbers: Sequence[Fraction | None] | None) -> list[tuple[bool, Any]]:
-    """Give what values are sorted by: numbers as numbers, texts as texts, NULL last."""
-    values: Sequence[Any] = texts if numbers is None else numbers
-    return [(value is None, 0 if value is None else value) for value in values]
 
 
 def _plain(number: Fraction | None) -> int | float | None:
