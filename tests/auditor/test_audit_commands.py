@@ -164,3 +164,18 @@ def test_serve_answers_until_it_is_stopped(table: Path, tmp_path: Path, runs: Ru
         said = server.stdout.read()
         assert "; 1 user has a token; Ctrl-C stops" in said
         assert "stopped" in said
+
+
+def test_who_asks_cannot_draw_on_the_terminal(tmp_path: Path, runs: Runs) -> None:
+    """Statements, users, names and values are shown without what moves a cursor, so that nobody hides what was asked."""
+    table, ledger = tmp_path / "t.csv", str(tmp_path / "audit.db")
+    table.write_text("g,x\n\x1b[2Ja,1\n\x1b[2Ja,-2\n", encoding="utf-8")
+    runs("audit", "init", str(table), "--protect", "x", "--on", "g", "--ledger", ledger)
+    shown = runs("audit", "ask", ledger, 'select g, count(*) as "\x1b[8mn" group by g').out
+    assert "�[2Ja" in shown
+    runs("audit", "ask", ledger, "select sum(x) /* \x1b[2J\r */", "--user", "\x1b[1Aeve")
+    refused = runs("audit", "ask", ledger, "select \x1b[8m").out
+    shown += refused + runs("audit", "history", ledger).out
+    assert "eve" in shown
+    assert "\x1b" not in shown
+    assert "\r" not in shown

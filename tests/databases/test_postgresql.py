@@ -423,3 +423,26 @@ def test_queries_about_a_table_of_a_server_are_audited(server: Any, runs: Runs) 
         cursor.execute("DELETE FROM visits WHERE ctid IN (SELECT ctid FROM visits WHERE age = 20 LIMIT 1)")
     assert json.loads(runs("audit", "update", "audit.db", "--data", server.url, "--json").out)["left"] == 1
     assert runs("audit", "ask", "audit.db", "select sum(paid) where age = 20").code == 1
+
+
+def test_a_table_of_a_server_is_audited(server: Any, tmp_path: Path, runs: Runs) -> None:
+    """A ledger about it answers without the server, follows who left, and keeps no password."""
+    ledger = tmp_path / "audit.db"
+    begun = runs(
+        *("audit", "init", server.url, "--table", "visits", "--protect", "paid,ill", "--on", "age,town"),
+        *("--key", "id", "--ledger", str(ledger), "--json"),
+    )
+    assert begun.code == 0, begun.err
+    said = json.loads(begun.out)
+    assert (said["rows"], said["cells"]) == (60, 3)
+    assert [one["bounds"] for one in said["protected"]] == [None, "0..1"]
+    asked = runs("audit", "ask", str(ledger), "select sum(paid), count(*) from visits where town is null", "--json")
+    assert json.loads(asked.out)["rows"] == [[260, 20]]
+    ill = runs("audit", "ask", str(ledger), "select age, count(*) where ill = true group by age", "--json")
+    assert json.loads(ill.out)["rows"] == [[20, 10], [21, 10], [22, 10]]
+    with connected(server) as cursor:
+        cursor.execute("DELETE FROM visits WHERE ctid IN (SELECT ctid FROM visits WHERE town IS NULL LIMIT 1)")
+    assert "59 rows stayed, 1 left, 0 came" in runs("audit", "update", str(ledger), "--data", server.url).out
+    assert runs("audit", "ask", str(ledger), "select sum(paid) where town is null").code == 1
+    kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert PASSWORD.encode() not in kept

@@ -324,6 +324,14 @@ def test_commands_print_json_with_the_promised_keys(runs: Any, tmp_path: Path) -
     assert "mine" in runs("rules").out
 
 
+def test_items_of_a_file_cannot_draw_on_the_terminal(runs: Any, tmp_path: Path) -> None:
+    """They are shown without what moves a cursor."""
+    _write(tmp_path, "b.dat", "bread \x1b[2Jmilk\n" * 6)
+    shown = runs("rules", "mine", "b.dat", "--min-support", "2", "--min-confidence", "0.6").out
+    assert "�[2Jmilk ⇒ bread" in shown
+    assert "\x1b" not in shown
+
+
 def test_commands_refuse_in_one_sentence(runs: Any, tmp_path: Path) -> None:
     """Exit code 2, and nothing left on disk."""
     _write(tmp_path, "b.dat", "a b\na b\n")

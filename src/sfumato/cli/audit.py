@@ -146,7 +146,7 @@ def history(
     from rich.table import Table
 
     from sfumato.auditor.query_ledger import QueryLedger
-    from sfumato.cli.printing import console_of, print_json
+    from sfumato.cli.printing import console_of, print_json, printable
 
     opened = QueryLedger(ledger)
     try:
@@ -159,7 +159,9 @@ def history(
     shown = Table("", "when", "who", "asked", "said")
     for one in entries:
         said = one["outcome"] if one["outcome"] == "answered" else f"{one['outcome']}: {one['reason']}"
-        shown.add_row(str(one["sequence"]), one["time"].replace("T", " ")[:16], one["user"], one["sql"], said)
+        # what users wrote: no statement is to hide, or to look like another one
+        wrote = [printable(text) for text in (one["user"], " ".join(one["sql"].split()), said)]
+        shown.add_row(str(one["sequence"]), one["time"].replace("T", " ")[:16], *wrote)
     console_of().print(shown if entries else "nothing was asked so far")
 
 
@@ -271,15 +273,15 @@ def _warnings(ledger: "QueryLedger") -> list[str]:
 def _print_answer(answer: "AuditAnswer") -> None:
     from rich.table import Column, Table
 
-    from sfumato.cli.printing import console_of
+    from sfumato.cli.printing import console_of, printable
 
     console = console_of()
     if not answer.answered:
-        console.print(f"{answer.outcome}: {answer.reason}", soft_wrap=True)
+        console.print(printable(f"{answer.outcome}: {answer.reason}"), soft_wrap=True)
         return
-    table = Table(*(Column(name, justify="right") for name in answer.columns))
+    table = Table(*(Column(printable(name), justify="right") for name in answer.columns))
     for row in answer.rows:
-        table.add_row(*("NULL" if cell is None else str(cell) for cell in row))
+        table.add_row(*("NULL" if cell is None else printable(str(cell)) for cell in row))
     console.print(table)
 
 

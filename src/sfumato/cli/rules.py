@@ -58,7 +58,7 @@ def mine(
     as_json: _Json = False,
 ) -> None:
     """Find frequent itemsets and association rules."""
-    from sfumato.cli.printing import console_of
+    from sfumato.cli.printing import console_of, printable
     from sfumato.core.regular_file import check_new_file
     from sfumato.rules.basket_files import write_json
     from sfumato.rules.rule_hiding import mine as mine_baskets
@@ -79,7 +79,7 @@ def mine(
         sys.stdout.writelines(found.json_parts())
         print()  # noqa: T201 - this is where output goes
     else:
-        console_of().print(str(found), soft_wrap=True)
+        console_of().print("\n".join(map(printable, str(found).split("\n"))), soft_wrap=True)
 
 
 @app.command("hide")
