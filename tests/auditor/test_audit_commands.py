@@ -167,7 +167,7 @@ def test_serve_answers_until_it_is_stopped(table: Path, tmp_path: Path, runs: Ru
 
 
 def test_who_asks_cannot_draw_on_the_terminal(tmp_path: Path, runs: Runs) -> None:
-    """Statements, users, names and values are shown without what moves a cursor, so that nobody hides what was asked."""
+    """Statements, users, names and values are shown without what moves a cursor: nobody hides what was asked."""
     table, ledger = tmp_path / "t.csv", str(tmp_path / "audit.db")
     table.write_text("g,x\n\x1b[2Ja,1\n\x1b[2Ja,-2\n", encoding="utf-8")
     runs("audit", "init", str(table), "--protect", "x", "--on", "g", "--ledger", ledger)
