@@ -149,6 +149,15 @@ def test_a_party_that_never_comes_ends_the_run(parties: Make) -> None:
     assert "party 'c' was not there within 1 seconds" in " ".join(sentences.values())
 
 
+def test_who_cannot_be_reached_is_named_with_the_address_and_the_reason(parties: Make) -> None:
+    """A party that connects in vain says where it tried, and what the system said."""
+    made = parties("ab", wait=1)
+    made.start("b")
+    where = f"127.0.0.1:{made.ports['a']}"
+    sentence = made.check_failed("b")["b"]
+    assert f"party 'a' was not there within 1 seconds at {where} (Connection refused)" in sentence
+
+
 def test_who_stops_a_party_tells_the_others(parties: Make) -> None:
     """A party that its holder stops says so to the others, who end at once."""
     made = parties("abc", wait=10)

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from sfumato.datasets import quest_baskets
 from sfumato.errors import DataError, PolicyError, RunAborted
+from sfumato.party import shared_rules
 from sfumato.party.local_parties import local_sessions, run_parties
 from sfumato.party.party_session import PartySession
 from sfumato.party.party_task import PartyTable
-from sfumato.party.shared_rules import RulesTask, close_downwards, find_border
+from sfumato.party.secure_sum import secure_count
+from sfumato.party.shared_rules import RulesTask, close_downwards, describe_rules, find_border
 from sfumato.policy.section import Section
 from sfumato.rules import Baskets, mine
 from sfumato.rules.frequent_itemsets import mine_itemsets
@@ -93,6 +95,40 @@ def test_supports_of_infrequent_sets_are_not_opened() -> None:
     assert result["itemsets"] == [{"items": ["x"], "support": 11}]
     opened = [frame for frame in frames if step_digest("gate/rules/supports/open") in frame[:HEADER_BYTES]]
     assert [len(frame) - HEADER_BYTES for frame in opened] == [8]
+
+
+@pytest.mark.parametrize("lie", [-3, 2**40, 2**62])
+@pytest.mark.parametrize("hide", [True, False])
+def test_numbers_that_no_baskets_add_up_to_end_the_run(lie: int, hide: bool) -> None:
+    """A party that says to have no number of baskets, or more than anybody, is refused before anything is made of it.
+
+    With as many as fit into memory nowhere, but are a number of baskets, the run goes on, and takes no memory for them.
+    """
+
+    def lying(session: PartySession, counts: Any, *, step: str, **keys: Any) -> Any:
+        bent = counts + lie if step == "rules/baskets" and session.me == "b" else counts
+        return secure_count(session, bent, step=step, **keys)
+
+    parts = [Baskets.of([["x", "y"]] * 4) for _ in "abc"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shared_rules, "secure_count", lying)
+        if lie == 2**40:
+            result = _run(_read(hide_infrequent=hide), parts)
+            assert (result["transactions"], result["itemsets"]) == (2**40 + 12, [])
+            return
+        with pytest.raises(RunAborted, match="sent no counts, since their sum cannot be right"):
+            _run(_read(hide_infrequent=hide), parts)
+
+
+def test_supports_that_contradict_each_other_end_the_run() -> None:
+    """A set that is frequent without a part of it, or in more baskets than that part, makes no rules."""
+    sets = [np.array([[0], [1]], dtype=np.int32), np.array([[0, 1]], dtype=np.int32)]
+    thresholds = _read().thresholds
+    for supports, frequent in ([3, 0, 2], [1, 0, 1]), ([3, 2, 3], [1, 1, 1]):
+        with pytest.raises(RunAborted, match="sent no counts"):
+            describe_rules(("x", "y"), sets, np.array(supports), np.array(frequent, dtype=bool), 5, thresholds)
+    right = describe_rules(("x", "y"), sets, np.array([3, 2, 2]), np.ones(3, dtype=bool), 5, thresholds)
+    assert len(right["itemsets"]) == 3
 
 
 def test_the_statement_says_who_learns_which_sets_are_frequent() -> None:

@@ -143,6 +143,7 @@ def _print_result(found: "PartyResult", out: Path | None) -> None:
     from rich.table import Table
 
     from sfumato.cli.printing import console_of, printable
+    from sfumato.party.party_run import tabulate_result
 
     console = console_of()
     cost = f"{found.bytes_sent:,} bytes sent in {found.rounds:,} rounds, {found.seconds:.2f} s"
@@ -150,29 +151,35 @@ def _print_result(found: "PartyResult", out: Path | None) -> None:
     if found.result is None:
         console.print("this party is told nothing", soft_wrap=True)
         return
-    if isinstance(found.result, list) and found.result and all(isinstance(line, dict) for line in found.result):
-        columns = list(dict.fromkeys(name for line in found.result for name in line))
-        table = Table(*map(printable, columns))
-        for line in found.result[:_MOST_LINES]:
-            table.add_row(*(_write(line.get(name)) for name in columns))
-        console.print(table)
-        if len(found.result) > _MOST_LINES:
-            console.print(f"and {len(found.result) - _MOST_LINES:,} more", soft_wrap=True)
-    elif isinstance(found.result, dict):
-        for name, value in found.result.items():
-            if not isinstance(value, dict):
-                console.print(f"{name}: {_write(value)}", soft_wrap=True)
-                continue
+    told = found.result if isinstance(found.result, dict) else {}
+    lines = tabulate_result(found)
+    for name, value in told.items():
+        if isinstance(value, dict):
             console.print(f"{name}:", soft_wrap=True)
             for part, number in value.items():
                 console.print(f"  {printable(part)}: {_write(number)}", soft_wrap=True)
-    else:
-        console.print(_write(found.result), soft_wrap=True)
+        elif lines == [told] or not isinstance(value, list):
+            console.print(f"{name}: {_write(value)}", soft_wrap=True)
+        elif value and isinstance(value[0], dict):
+            console.print(f"{name}: {len(value):,}", soft_wrap=True)
+    listed = not told or (lines != [told] and any(isinstance(value, list) for value in told.values()))
+    if listed and lines:
+        columns = list(dict.fromkeys(name for line in lines for name in line))
+        table = Table(*map(printable, columns))
+        for line in lines[:_MOST_LINES]:
+            table.add_row(*(_write(line.get(name)) for name in columns))
+        console.print(table)
+        if len(lines) > _MOST_LINES:
+            console.print(f"and {len(lines) - _MOST_LINES:,} more", soft_wrap=True)
+    elif listed:
+        console.print("none", soft_wrap=True)
     if out is not None:
         console.print(f"written to {out}", soft_wrap=True)
 
 
 _MOST_LINES = 50
+_LONGEST_NUMBER = 12
+"""Signs of a number with a fraction that are shown; files have all of them."""
 
 
 def _write(value: Any) -> str:
@@ -183,4 +190,8 @@ def _write(value: Any) -> str:
 
     if value is None:
         return "—"
+    if isinstance(value, float) and len(repr(value)) > _LONGEST_NUMBER and abs(value) < 1e6:
+        return f"{value:.6g}" if abs(value) < 1 else f"{value:.6f}"
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return printable(", ".join(value))
     return printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

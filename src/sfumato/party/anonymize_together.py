@@ -42,7 +42,7 @@ from sfumato.party.joint_release import JointRecoding, order_sensitive, publish_
 from sfumato.party.party_session import PartySession
 from sfumato.party.party_task import PartyTable, PartyTask
 from sfumato.party.protocol_statement import SEMI_HONEST, ProtocolStatement
-from sfumato.party.secure_sum import secure_sum
+from sfumato.party.secure_sum import LARGEST_COUNT, LARGEST_SUM, check_counts, secure_count
 from sfumato.party.summed_nodes import SummedEvaluator, SummedNodes, sum_metric
 from sfumato.policy import Policy, Role, load
 from sfumato.policy.options import FULL_DOMAIN
@@ -237,6 +237,7 @@ class AnonymizeTask(PartyTask):
         policy = columns.policy
         self._agree(session, "policy", self._digest(columns), _OTHER_POLICY)
         counts = _add_up(session, np.array([columns.table.rows, *columns.missing]), "rows")
+        check_counts(counts, 0, min(int(counts[0]), LARGEST_COUNT))
         rows, domains = int(counts[0]), self._agree_on_domains(session, columns, counts[1:])
         totals: dict[str, IntArray] = {}
         for name in sorted({name for model in policy.privacy for name in model.looks_at}):
@@ -244,6 +245,7 @@ class AnonymizeTask(PartyTask):
             mine = np.zeros(len(code), dtype=np.int64)
             mine[[code[text] for text in own.texts]] = np.bincount(own.codes, minlength=own.width)
             total = _add_up(session, mine, f"totals/{name}")
+            check_counts(total, 0, rows)
             held = np.flatnonzero(total)
             domains[name] = tuple(domains[name][place] for place in held.tolist())
             totals[name] = total[held]
@@ -396,7 +398,7 @@ def _without_null_texts(arrow: Any, nulls: Sequence[str]) -> Any:
 
 
 def _add_up(session: PartySession, values: IntArray, step: str) -> IntArray:
-    total = secure_sum(session, values.astype(np.int64), step=f"anonymize/{step}")
+    total = secure_count(session, values.astype(np.int64), step=f"anonymize/{step}", most=LARGEST_SUM)
     assert total is not None  # noqa: S101 - everybody gets it; this tells the type checker
     return total
 

@@ -28,7 +28,7 @@ from sfumato.party.party_session import PartySession
 from sfumato.party.party_task import PartyTable, PartyTask
 from sfumato.party.protocol_statement import SEMI_HONEST, ProtocolStatement
 from sfumato.party.public_domains import HeldValues, ValueList, read_columns, read_domains, stated_domains
-from sfumato.party.secure_sum import secure_sum
+from sfumato.party.secure_sum import check_counts, secure_count
 from sfumato.policy.section import Section
 
 _MOST_COLUMNS = 4
@@ -112,14 +112,16 @@ class ContingencyTask(PartyTask):
         counts = np.bincount(np.ravel_multi_index(codes, shape), minlength=cells) if cells else np.zeros(0, np.int64)
         shown, total = np.ones(cells, dtype=bool), None
         if not self.min_count:
-            total = secure_sum(session, counts, step="contingency", to=self.result_to)
+            total = secure_count(session, counts, step="contingency", to=self.result_to)
         elif self.whole:
             shown, total = self._open_whole(session, counts)
         else:
             shown, opened = open_large_sums(
                 session, counts, counts[:, None], least=self.min_count, step="contingency", to=self.result_to
             )
-            total = None if opened is None else _spread(opened[:, 0], shown)
+            if opened is not None:
+                check_counts(opened[:, 0], np.maximum(counts[shown], self.min_count))
+                total = _spread(opened[:, 0], shown)
         if total is None:
             return None
         names = [domain.column for domain in self.domains]
@@ -139,7 +141,7 @@ class ContingencyTask(PartyTask):
         )
         if not large.all():
             return np.zeros(len(counts), dtype=bool), (np.zeros_like(counts) if session.me in self.result_to else None)
-        return large, secure_sum(session, counts, step="contingency/whole", to=self.result_to)
+        return large, secure_count(session, counts, step="contingency/whole", to=self.result_to)
 
 
 def _spread(opened: NDArray[np.int64], shown: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -21,6 +21,7 @@ from sfumato.party.party_session import PartySession
 from sfumato.party.party_task import PartyTable
 from sfumato.party.protocol_statement import ProtocolStatement
 from sfumato.party.run_ledger import count_run
+from sfumato.party.task_kinds import task_class
 from sfumato.party.tls_channel import PartyMesh
 from sfumato.reading.outside_table import outside_column_names, read_outside_table
 from sfumato.rules.basket_files import LINE_SUFFIXES, appearing, read_baskets
@@ -156,7 +157,7 @@ def read_party_table(data: Any, *, baskets: bool = False) -> PartyTable:
 
 
 def write_party_result(path: Path, found: PartyResult) -> None:
-    """Write a result: a file that ends in .csv has a line for each of a list, any other all that ``--json`` has.
+    """Write a result: a file that ends in .csv has the lines of the result, any other all that ``--json`` has.
 
     The file is for its owner alone, and appears whole or not at all.
     """
@@ -170,7 +171,7 @@ def write_party_result(path: Path, found: PartyResult) -> None:
 
 
 def _as_csv(found: PartyResult) -> str:
-    """Write a result as lines: one for each of a list; a table of single values is one line.
+    """Write a result as the lines that its task makes of it.
 
     >>> found = PartyResult("sum", "a", [{"ward": "=1", "beds": 3}, {"ward": None, "beds": 4.5}], 0.1, 9, 1, "", "")
     >>> print(_as_csv(found), end="")
@@ -178,15 +179,18 @@ def _as_csv(found: PartyResult) -> str:
     '=1,3
     ,4.5
     """
-    result = found.result
-    lines = result if isinstance(result, list) else [result]
-    tables = [line if isinstance(line, dict) else {found.task: line} for line in lines]
-    columns = list(dict.fromkeys(name for table in tables for name in table))
+    tables = tabulate_result(found)
+    columns = list(dict.fromkeys(name for table in tables for name in table)) or [found.task]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([guard_formula(name) for name in columns])
     writer.writerows([_csv_cell(table.get(name)) for name in columns] for table in tables)
     return text.getvalue()
+
+
+def tabulate_result(found: PartyResult) -> list[dict[str, Any]]:
+    """Write what a party was told as lines of named cells, as its kind of task has them."""
+    return task_class(found.task).tabulate(found.result)
 
 
 def _csv_cell(value: Any) -> Any:

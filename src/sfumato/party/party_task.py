@@ -66,3 +66,12 @@ class PartyTask(ABC):
     @abstractmethod
     def run(self, session: PartySession, prepared: Any) -> Any:
         """Do the protocol with what `prepare` gave."""
+
+    @classmethod
+    def tabulate(cls, result: Any) -> list[dict[str, Any]]:
+        """Write what `run` gave as lines of named cells, which a CSV file and a screen can hold.
+
+        A list has a line for each of its parts, and whatever else is told is one line, unless a kind knows better.
+        """
+        parts = result if isinstance(result, list) else [result]
+        return [part if isinstance(part, dict) else {cls.kind: part} for part in parts]

@@ -333,3 +333,16 @@ class CompareTask(PartyTask):
         less, equal = unpack_bits(shares, len(prepared))
         names = np.where(less, "less", np.where(equal, "equal", "greater"))
         return {"first": session.parties[0], "second": session.parties[1], "comparisons": names.tolist()}
+
+    @classmethod
+    def tabulate(cls, result: Any) -> list[dict[str, Any]]:
+        """Write a line for each row, which reads as a sentence.
+
+        >>> CompareTask.tabulate({"first": "a", "second": "b", "comparisons": ["less"]})
+        [{'row': 1, 'first': 'a', 'comparison': 'less', 'second': 'b'}]
+        """
+        first, second = result["first"], result["second"]
+        return [
+            {"row": row, "first": first, "comparison": comparison, "second": second}
+            for row, comparison in enumerate(result["comparisons"], start=1)
+        ]

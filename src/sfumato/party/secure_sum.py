@@ -36,6 +36,9 @@ from sfumato.table.number_scale import is_text
 
 _BLOCK = 1 << 20
 """Words of a mask at a time: it is added to what it masks while it is in the processor's cache."""
+LARGEST_COUNT = 1 << 46
+LARGEST_SUM = (1 << 63) - 1
+"""No count of rows of all parties is larger, and no sum of numbers."""
 
 
 def secure_sum(
@@ -69,6 +72,42 @@ def secure_sum(
     for peer in to[1:]:
         session.channels[peer].send_array(f"sum/{step}/total", masked)
     return masked.view(np.int64)
+
+
+def secure_count(
+    session: PartySession,
+    counts: NDArray[np.int64],
+    *,
+    step: str,
+    to: Sequence[str] | None = None,
+    most: int = LARGEST_COUNT,
+) -> NDArray[np.int64] | None:
+    """Add up the parties' counts, as `secure_sum` does; what cannot be a sum of counts ends the run.
+
+    Nobody has fewer than none, so that a sum is no less than this party's own count, and no more than `most`. This
+    keeps a peer that sends nonsense from making tables of a size that nobody has, and is no proof that the sum is
+    right.
+
+    >>> from sfumato.party.local_parties import run_parties
+    >>> def part(*counts):
+    ...     return lambda session: secure_count(session, np.array(counts), step="beds").tolist()
+    >>> run_parties({"a": part(1, 5), "b": part(2, 0)})["b"]
+    [3, 5]
+    >>> run_parties({"a": part(1, 5), "b": part(2, -4)})
+    Traceback (most recent call last):
+    sfumato.errors.RunAborted: a party sent no counts, since their sum cannot be right; start all parties of this run
+    anew
+    """
+    total = secure_sum(session, counts, step=step, to=to)
+    if total is not None:
+        check_counts(total, counts, most)
+    return total
+
+
+def check_counts(total: NDArray[np.int64], least: "NDArray[np.int64] | int", most: int = LARGEST_COUNT) -> None:
+    """End the run where sums of counts are less than they can be, or more."""
+    if (total < least).any() or (total > most).any():
+        raise RunAborted("a party sent no counts, since their sum cannot be right; start all parties of this run anew")
 
 
 def add_mask(values: NDArray[np.uint64], key: bytes, adds: bool) -> None:
@@ -271,7 +310,7 @@ class SumTask(PartyTask):
             prepared = self._unite_keys(session, prepared)
         shown = np.ones(prepared.totals.size, dtype=bool)
         if self.min_count:
-            counts = secure_sum(session, prepared.counts.reshape(-1), step="counts", to=self.result_to)
+            counts = secure_count(session, prepared.counts.reshape(-1), step="counts", to=self.result_to)
             if counts is None:
                 shown = session.channels[self.result_to[0]].receive_array("sum/shown", np.bool_, shown.shape)
             else:

@@ -58,7 +58,7 @@ from sfumato.party.party_session import PartySession
 from sfumato.party.party_task import PartyTable, PartyTask
 from sfumato.party.protocol_statement import SEMI_HONEST, ProtocolStatement
 from sfumato.party.ristretto_group import POINT_BYTES, hash_to_point, points_array
-from sfumato.party.secure_sum import secure_sum
+from sfumato.party.secure_sum import check_counts, secure_sum
 from sfumato.party.secure_union import secure_union
 from sfumato.policy.section import Section, join_choices
 
@@ -243,7 +243,10 @@ def union_size(
         session.channels[ring[place - 1]].send_array(f"{step}/merge", merged)
     # Every party counts its own set, less what it saw twice: the sum has every item once.
     total = secure_sum(session, np.array([len(own) - repeated], dtype=np.int64), step=f"{step}/distinct", to=to)
-    return None if total is None else int(total[0])
+    if total is None:
+        return None
+    check_counts(total, len(own), count * size)
+    return int(total[0])
 
 
 def _hash_items(session: PartySession, groups: Sequence[Sequence[bytes]], size: int, step: str) -> PointLists:
@@ -405,6 +408,19 @@ class IntersectionSizeTask(PartyTask):
         if sizes is None:
             return None
         return {"by": self.by, "sizes": {shown: size for (_, shown), size in zip(labels, sizes, strict=True)}}
+
+    @classmethod
+    def tabulate(cls, result: Any) -> list[dict[str, Any]]:
+        """Write a line for each group, or the one size.
+
+        >>> IntersectionSizeTask.tabulate({"by": "ward", "sizes": {"north": 7, "south": None}})
+        [{'ward': 'north', 'size': 7}, {'ward': 'south', 'size': None}]
+        """
+        if "by" not in result:
+            return [result]
+        # a column that is itself called size keeps its name, and stands in the place of nothing
+        size = "size" if result["by"] != "size" else "shared"
+        return [{result["by"]: label, size: number} for label, number in result["sizes"].items()]
 
     def _agree_labels(self, session: PartySession, prepared: PreparedGroups) -> list[tuple[str, str]]:
         """List the groups, as they are compared and as they are shown."""

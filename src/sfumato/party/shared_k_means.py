@@ -36,7 +36,7 @@ from sfumato.party.row_linkage import (
     read_divided_columns,
     read_partition,
 )
-from sfumato.party.secure_sum import secure_sum
+from sfumato.party.secure_sum import LARGEST_SUM, check_counts, secure_count, secure_sum
 from sfumato.party.vertical_k_means import choose_start, cluster_columns
 from sfumato.policy.section import Section
 
@@ -179,10 +179,13 @@ class KMeansTask(PartyTask):
                 step = f"k-means/{number}/{iteration}"
                 sums = sums_by_cluster(prepared, nearest_centres(points, centres), len(centres))
                 self._check_sizes(session, sums[:, 0], step)
-                total = secure_sum(session, sums, step=step)
+                total = secure_count(session, sums, step=step, most=LARGEST_SUM)
                 if total is None:
                     raise ValueError("a sum for all parties")  # a bug of ours
                 sizes, before = total[:, 0], centres
+                check_counts(sizes, 0)
+                widest = max(one.steps for one in self.domains)
+                check_counts(total[:, 1:] // np.maximum(sizes, 1)[:, None], 0, widest)  # a mean is within the bounds
                 centres = frame.means(total, before)
                 if (centres == before).all():
                     break
@@ -197,6 +200,18 @@ class KMeansTask(PartyTask):
                     "start": number,
                 }
         return best if session.me in self.result_to else None
+
+    @classmethod
+    def tabulate(cls, result: Any) -> list[dict[str, Any]]:
+        """Write a line for each cluster.
+
+        >>> KMeansTask.tabulate({"centres": [{"age": 31.5}, {"age": 70.0}], "sizes": [4, 9], "cost": 2.0})
+        [{'cluster': 1, 'rows': 4, 'centre of age': 31.5}, {'cluster': 2, 'rows': 9, 'centre of age': 70.0}]
+        """
+        return [
+            {"cluster": number, "rows": size} | {f"centre of {column}": place for column, place in centre.items()}
+            for number, (centre, size) in enumerate(zip(result["centres"], result["sizes"], strict=True), start=1)
+        ]
 
     def _check_sizes(self, session: PartySession, sizes: NDArray[np.int64], step: str) -> None:
         """End the run where a cluster of all parties' rows is neither empty nor large enough."""

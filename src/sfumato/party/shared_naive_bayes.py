@@ -38,7 +38,7 @@ from sfumato.party.row_linkage import (
     read_divided_columns,
     read_partition,
 )
-from sfumato.party.secure_sum import secure_sum
+from sfumato.party.secure_sum import LARGEST_SUM, check_counts, secure_count
 from sfumato.party.vertical_naive_bayes import add_by_other_classes, number_columns, number_limits
 from sfumato.policy.section import Section
 
@@ -142,6 +142,36 @@ class NaiveBayesModel:
             ],
         }
 
+    def as_table(self) -> list[dict[str, Any]]:
+        """Give every number of the model by a line of its own: of which class, column and value, what, and how much.
+
+        A ``count`` is of rows, ``mean`` and ``variance`` are those of a number; the variance over all rows has no
+        class.
+        """
+
+        def line(name: str | None, column: str, value: str | None, number: str, amount: float) -> dict[str, Any]:
+            return {"class": name, "column": column, "value": value, "number": number, "is": amount}
+
+        lines = [
+            line(name, self.target, name, "count", count)
+            for name, count in zip(self.classes, self.class_counts, strict=True)
+        ]
+        for one in self.columns:
+            if isinstance(one, CategoryCounts):
+                lines += [
+                    line(name, one.column, value, "count", count)
+                    for name, counts in zip(self.classes, one.counts.tolist(), strict=True)
+                    for value, count in zip(one.values, counts, strict=True)
+                ]
+                continue
+            for number, amounts in (("mean", one.means), ("variance", one.variances)):
+                lines += [
+                    line(name, one.column, None, number, amount)
+                    for name, amount in zip(self.classes, amounts, strict=True)
+                ]
+            lines.append(line(None, one.column, None, "variance", one.variance))
+        return lines
+
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
         """Read a model back from the result of a task."""
@@ -237,6 +267,19 @@ class NaiveBayesTask(PartyTask):
             return None
         return make_model(self.target.column, known[self.target.column], self.domains, known, total).as_json()
 
+    @classmethod
+    def tabulate(cls, result: Any) -> list[dict[str, Any]]:
+        """Write a line for each number of the model.
+
+        >>> ages = NumberMoments("age", (30.0, 50.5), (4.0, 9.0), 7.5)
+        >>> model = NaiveBayesModel("ill", ("no", "yes"), (6, 3), (ages,))
+        >>> NaiveBayesTask.tabulate(model.as_json())[1:4]  # doctest: +NORMALIZE_WHITESPACE
+        [{'class': 'yes', 'column': 'ill', 'value': 'yes', 'number': 'count', 'is': 3},
+         {'class': 'no', 'column': 'age', 'value': None, 'number': 'mean', 'is': 30.0},
+         {'class': 'yes', 'column': 'age', 'value': None, 'number': 'mean', 'is': 50.5}]
+        """
+        return NaiveBayesModel.from_json(result).as_table()
+
     def _add_horizontally(
         self, session: PartySession, prepared: "HeldColumns"
     ) -> tuple[dict[str, tuple[str, ...]], NDArray[np.int64] | None]:
@@ -254,7 +297,11 @@ class NaiveBayesTask(PartyTask):
         target = prepared.values(self.target.column).codes_among(classes)
         parts = [np.bincount(target, minlength=len(classes))[:, None]]
         parts += [_count_by_class(target, len(classes), prepared, domain, known) for domain in self.domains]
-        return known, secure_sum(session, np.concatenate(parts, axis=1), step="bayes", to=self.result_to)
+        # all that is added up is none or more
+        total = secure_count(session, np.concatenate(parts, axis=1), step="bayes", to=self.result_to, most=LARGEST_SUM)
+        if total is not None:
+            check_counts(total[:, 0], 0)
+        return known, total
 
     def _add_vertically(
         self, session: PartySession, prepared: "HeldColumns", rows: int

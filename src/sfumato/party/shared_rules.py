@@ -37,7 +37,7 @@ from sfumato.party.party_task import PartyTable, PartyTask
 from sfumato.party.protocol_statement import SEMI_HONEST, ProtocolStatement
 from sfumato.party.public_domains import read_columns
 from sfumato.party.row_linkage import LINKAGE_KEYS, RowLinkage, read_divided_columns, read_partition
-from sfumato.party.secure_sum import secure_sum
+from sfumato.party.secure_sum import check_counts, secure_count
 from sfumato.party.secure_union import secure_union
 from sfumato.party.vertical_rules import HeldItems, hold_items, mine_columns
 from sfumato.policy.section import Section
@@ -207,7 +207,7 @@ class RulesTask(PartyTask):
 
     def _run_horizontal(self, session: PartySession, baskets: Baskets) -> Any:
         """Mine, unite, count and add up."""
-        counted = secure_sum(session, np.array([len(baskets)]), step="rules/baskets")
+        counted = secure_count(session, np.array([len(baskets)]), step="rules/baskets")
         total = 0 if counted is None else int(counted[0])
         if not total:
             raise RunAborted("no party has a basket, so that there is nothing to mine; name other files")
@@ -225,14 +225,21 @@ class RulesTask(PartyTask):
             )
             if opened is None:
                 return None
+            check_counts(opened[:, 0], np.maximum(supports[large], least), total)
             frequent = np.zeros(len(supports), dtype=np.int64)
             frequent[large] = opened[:, 0]
         else:
-            added = secure_sum(session, supports, step="rules/supports", to=self.result_to)
+            added = secure_count(session, supports, step="rules/supports", to=self.result_to, most=total)
             if added is None:
                 return None
             frequent, large = added, added >= least
         return describe_rules(items, candidates, frequent, large, total, self.thresholds)
+
+    @classmethod
+    def tabulate(cls, result: Any) -> list[dict[str, Any]]:
+        """Write a line for each rule; the itemsets are in the result that is not a table."""
+        rules: list[dict[str, Any]] = result["rules"]
+        return rules
 
     def _mine_own(self, baskets: Baskets, total: int) -> ItemsetTable:
         """Mine this party's baskets, at the share of them that the least support is of all."""
@@ -275,7 +282,8 @@ class RulesTask(PartyTask):
         bits = max(items, 1).bit_length()  # 0 stands for no item
         fewest = -(-bits * max((sets.shape[1] for sets in border if len(sets)), default=0) // 8)
         sizes = [_SET_BYTES, *range(_SET_BYTES + 30, bits * _LARGEST_SET // 8 + 31, 30)]  # what whole points hold
-        needed = secure_sum(session, np.array([fewest > size for size in sizes], dtype=np.int64), step="rules/largest")
+        longer = np.array([fewest > size for size in sizes[:-1]], dtype=np.int64)  # the last is enough for all
+        needed = secure_count(session, longer, step="rules/largest", most=len(session.parties))
         longest = sizes[int((needed > 0).sum())] if needed is not None else sizes[0]
         packed = [
             sum((item + 1) << (bits * place) for place, item in enumerate(row)).to_bytes(longest, "little")
@@ -411,20 +419,35 @@ def describe_rules(
     """Keep the frequent sets, derive rules, and give all as ``rules mine --json`` does.
 
     candidates:  sets by size;  supports, frequent: of all of them, size after size
+
+    A set with a subset that is not frequent, or that fewer baskets have, cannot be, and ends the run.
     """
-    members, counts, start = [], [], 0
+    members: list[Sets] = []
+    counts: list[NDArray[np.int64]] = []
+    start = 0
     for sets in candidates:
         stop = start + len(sets)
         kept = frequent[start:stop]
         if not kept.any():
             break
+        own = supports[start:stop][kept]
+        if members:
+            _check_subsets(sets[kept], own, members[-1], counts[-1])
         members.append(sets[kept])
-        counts.append(supports[start:stop][kept])
+        counts.append(own)
         start = stop
     table = ItemsetTable(tuple(members), tuple(counts))
     # of baskets, a result needs the names of items and their number alone: these are as many, with nothing in them
-    nobody = Baskets(items, np.zeros(total + 1, dtype=np.int64), np.zeros(0, dtype=np.int32))
+    nobody = Baskets(items, np.broadcast_to(np.int64(0), total + 1), np.zeros(0, dtype=np.int32))
     try:
         return MinedRules(nobody, thresholds, table, derive_rules(table, thresholds)).as_json()
     except InputError as error:
         raise RunAborted(str(error)) from None
+
+
+def _check_subsets(sets: Sets, supports: NDArray[np.int64], smaller: Sets, least: NDArray[np.int64]) -> None:
+    """End the run unless all that is left of a set without one item is among `smaller`, with as large a support."""
+    numbers = _number_rows(np.concatenate([smaller, *_drop_one(sets)]))
+    known = np.full(int(numbers.max(initial=-1)) + 1, -1, dtype=np.int64)
+    known[numbers[: len(smaller)]] = least
+    check_counts(np.tile(-supports, sets.shape[1]), -known[numbers[len(smaller) :]])

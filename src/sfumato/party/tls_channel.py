@@ -122,6 +122,7 @@ class TlsChannel(Channel):
         self.certificate = peer.certificate
         self.greeting: bytes | None = None
         self.lost = False
+        self.unreached = ""  # why the last attempt to connect to the peer failed
         self._writer: asyncio.StreamWriter | None = None
         self._sending: asyncio.Task[None] | None = None
         self._stopping = self._draining = False  # after the next frame, and when none is left
@@ -544,6 +545,7 @@ class PartyMesh:
         """Connect to a party that may not be there yet; one that shows another certificate ends the run."""
         channel = self.channels[party.name]
         where = f"{party.host}:{party.port}"
+        channel.unreached = f" at {where} (no answer)"
         while True:
             try:
                 reader, writer = await asyncio.open_connection(
@@ -566,9 +568,11 @@ class PartyMesh:
                     )
                 )
                 return
-            except (OSError, TimeoutError):  # not there yet
+            except (OSError, TimeoutError) as error:  # not there yet
+                channel.unreached = f" at {where} ({_describe_connection_error(error)})"
                 await asyncio.sleep(0.1)
                 continue
+            channel.unreached = ""
             if writer.get_extra_info("ssl_object").getpeercert(binary_form=True) != party.certificate.der:
                 writer.close()
                 self.fail(_wrong_certificate(party, where, expired=False))
@@ -669,9 +673,10 @@ class PartyMesh:
         if self._refused:
             times = "once" if self._refused == 1 else f"{self._refused:,} times"
             tried = f" ({times} somebody tried who could not show a certificate that is pinned here)"
+        where = self.channels[missing].unreached
         return RunAborted(
-            f"party {quote(missing)} was not there within {self.consortium.wait:g} seconds{tried}; start all parties "
-            "within that time, and compare their certificates",
+            f"party {quote(missing)} was not there within {self.consortium.wait:g} seconds{where}{tried}; start all "
+            "parties within that time, and compare their " + ("addresses and " if where else "") + "certificates",
             peer=missing,
         )
 
@@ -759,6 +764,19 @@ def _wrong_certificate(party: ConsortiumParty, where: str, *, expired: bool) -> 
         f"who answers at {where} as party {quote(party.name)} shows {what}; compare the fingerprint with its holder",
         peer=party.name,
     )
+
+
+def _describe_connection_error(error: OSError) -> str:
+    """Say in the system's words why nobody could be connected to.
+
+    >>> _describe_connection_error(ConnectionRefusedError(111, "Connect call failed ('127.0.0.1', 7001)"))
+    'Connection refused'
+    >>> _describe_connection_error(socket.gaierror(-2, "Name or service not known"))
+    'Name or service not known'
+    """
+    if isinstance(error, socket.gaierror) or error.errno is None:
+        return error.strerror or "no connection"
+    return os.strerror(error.errno)
 
 
 def _describe_tls_error(peer: str, error: ssl.SSLError) -> str:
