@@ -72,26 +72,68 @@ TASKS = {
     "rules": 'kind = "rules"\nmin_support = 1\nmin_confidence = 0.5',
     "naive-bayes": 'kind = "naive-bayes"\nclass = "ward"\ncolumns = ["beds"]\nbounds = { beds = [0, 99] }',
     "k-means": 'kind = "k-means"\nk = 2\ncolumns = ["beds"]\nbounds = { beds = [0, 99] }\niterations = 2',
+    "sum by key": 'kind = "sum"\nkey = "ward"\nmin_count = 2',
 }
+_LINKED = 'partition = "vertical"\nlink_on = "id"\nmethod = "dh"\n'
+LINKED = {
+    "rules": 'kind = "rules"\nmin_support = 1\nmin_confidence = 0.5\nmax_size = 2',
+    "naive-bayes": 'kind = "naive-bayes"\nclass = "ward"\ncolumns = { a = ["ward"], b = ["beds"] }\n'
+    "bounds = { beds = [0, 99] }",
+    "k-means": 'kind = "k-means"\nk = 2\ncolumns = { a = ["age"], b = ["beds"] }\n'
+    "bounds = { age = [0, 99], beds = [0, 99] }\niterations = 1",
+}
+AMONG_THREE = ("union", "union-size", "intersection-size", "contingency")
+"""Tasks in which a third party has steps of its own."""
+
+
+def _die_at_every_step(parties: Make, names: str, victim: str, task: str, tables: dict[str, str] | None = None) -> None:
+    """Run a task again and again, its victim dying at one step after the other, until it survives.
+
+    Nobody else writes before the last step, which is the word that all are done; at that one all others do alike.
+    """
+    wrote: list[int] = []
+    for step in range(1, 60):
+        made = parties(names, task=task)
+        for name, table in (tables or {}).items():
+            (made.folder / f"{name}.csv").write_text(table)
+        made.start(victim, at_step=step)
+        survivors = [name for name in names if name != victim]
+        for name in survivors:
+            made.start(name)
+        ended = made.wait(victim)
+        if ended.code >= 0:
+            assert ended.code == 0, ended.err
+            break
+        assert not (made.folder / f"{victim}.json").exists()
+        codes = {made.wait(name).code for name in survivors}
+        if codes == {0}:
+            wrote.append(step)
+        else:
+            made.check_failed(*survivors)
+    assert step > 3
+    assert wrote in ([], [step - 1])
 
 
 @pytest.mark.parametrize("victim", ["a", "b"])
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_a_party_dies_at_every_step_of_every_task(parties: Make, task: str, victim: str) -> None:
     """A party dies before each of its steps in turn: the other ends in time, and writes nothing until both are done."""
-    survivor = "b" if victim == "a" else "a"
-    for step in range(1, 60):
-        made = parties("ab", task=task)
-        made.start(victim, at_step=step)
-        made.start(survivor)
-        ended = made.wait(victim)
-        if ended.code >= 0:
-            assert ended.code == 0, ended.err
-            break
-        assert not (made.folder / f"{victim}.json").exists()
-        if made.wait(survivor).code != 0:
-            made.check_failed(survivor)
-    assert step > 3
+    _die_at_every_step(parties, "ab", victim, task)
+
+
+@pytest.mark.parametrize(("task", "victim"), [("rules", "a"), ("naive-bayes", "b"), ("k-means", "b")])
+def test_a_party_dies_at_every_step_over_columns(parties: Make, task: str, victim: str) -> None:
+    """The same where the parties have different columns of people whom they link first."""
+    tables = {"a": "id,ward,age\n1,north,30\n2,south,40\n3,south,50\n", "b": "id,beds\n3,5\n1,7\n4,9\n"}
+    if task == "rules":
+        tables = {"a": "id,ward\n1,north\n2,south\n3,south\n", "b": "id,beds\n3,5\n1,7\n4,9\n"}
+    _die_at_every_step(parties, "ab", victim, LINKED[task] + "\n" + _LINKED, tables)
+
+
+@pytest.mark.parametrize("task", AMONG_THREE)
+def test_the_third_of_three_dies_at_every_step(parties: Make, task: str) -> None:
+    """The same of a third party, which is in the middle of a ring, or gives away shares of what it has."""
+    _die_at_every_step(parties, "abc", "c", TASKS[task])
 
 
 POLICY = """
