@@ -135,3 +135,40 @@ def test_values_of_others_move_no_cursor(result: Any, capsys: pytest.CaptureFixt
     said = capsys.readouterr().out
     assert "Zürich�" in said
     assert not any(sign in said for sign in "\x1b\x9b")
+
+
+@pytest.mark.parametrize(
+    ("kind", "result", "shown"),
+    [
+        ("intersection", ["anna", "bo"], ["┃ intersection ┃", "│ bo           │"]),
+        ("intersection", [], ["none"]),
+        ("union-size", {"size": 7}, ["size: 7"]),
+        ("compare", {"first": "a", "second": "b", "comparisons": ["less"]}, ["│ 1   │ a     │ less       │ b      │"]),
+        (
+            "k-means",
+            {"centres": [{"age": 30.510344827586206}], "sizes": [3], "cost": 2.0},
+            ["centres: 1", "cost: 2.0", "│ 1       │ 3    │ 30.510345     │"],
+        ),
+        (
+            "rules",
+            {"transactions": 4, "itemsets": [{}] * 3, "rules": [{"if": ["x", "y"], "then": ["z"], "support": 2}]},
+            ["transactions: 4", "itemsets: 3", "rules: 1", "│ x, y │ z    │ 2       │"],
+        ),
+        (
+            "anonymize",
+            {
+                "levels": {"age": 1},
+                "privacy": [{"model": "k-anonymity", "required": {"k": 5}, "achieved": {"k": 8}, "satisfied": True}],
+            },
+            ["  age: 1", "│ k-anonymity │ k = 5    │ k = 8 │ ✓ │"],
+        ),
+    ],
+)
+def test_results_are_shown_as_tables(
+    kind: str, result: Any, shown: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lists are lines of a table with short numbers, single values stand by their names, and nothing is JSON."""
+    _print_result(PartyResult(kind, "a", result, 0.1, 9, 1, "", ""), None)
+    said = capsys.readouterr().out
+    assert all(line in said for line in shown), said
+    assert "{" not in said

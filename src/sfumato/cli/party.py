@@ -142,7 +142,7 @@ def _say(sentence: str) -> None:
 def _print_result(found: "PartyResult", out: Path | None) -> None:
     from rich.table import Table
 
-    from sfumato.cli.printing import console_of, printable
+    from sfumato.cli.printing import console_of, findings_table, printable
     from sfumato.party.party_run import tabulate_result
 
     console = console_of()
@@ -158,6 +158,8 @@ def _print_result(found: "PartyResult", out: Path | None) -> None:
             console.print(f"{name}:", soft_wrap=True)
             for part, number in value.items():
                 console.print(f"  {printable(part)}: {_write(number)}", soft_wrap=True)
+        elif name == "privacy":  # of a release, as the verifier found it
+            console.print(findings_table(value))
         elif lines == [told] or not isinstance(value, list):
             console.print(f"{name}: {_write(value)}", soft_wrap=True)
         elif value and isinstance(value[0], dict):
