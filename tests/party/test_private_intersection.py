@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError, PolicyError, RunAborted
 from sfumato.party import batched_oblivious_prf, commutative_encryption
-from sfumato.party.batched_oblivious_prf import count_bins, find_bins, match_tags, place_in_bins
+from sfumato.party.batched_oblivious_prf import count_bins, find_bins, match_tags, place_in_bins, tag_bytes
 from sfumato.party.commutative_encryption import row_list
 from sfumato.party.local_parties import local_sessions, run_parties
 from sfumato.party.party_session import PartySession
 from sfumato.party.party_task import PartyTable
 from sfumato.party.private_intersection import IntersectionTask, intersect
-from sfumato.party.ristretto_group import IDENTITY
+from sfumato.party.ristretto_group import IDENTITY, is_point
 from sfumato.policy.section import Section
 from tests.party.watched_parties import change_payloads, run_task, watch_parties
 
@@ -102,6 +102,29 @@ def test_points_are_fresh_in_every_run() -> None:
         for _ in range(2)
     ]
     assert len(set.union(*points)) == 4 * 4
+
+
+def test_a_view_by_points_is_made_of_the_result_alone() -> None:
+    """What a party sees of a peer is what a simulator shows that has the common items, and the sizes, and nothing else.
+
+    The simulator is the peer with random points in the place of all items that are not common. Both views have messages
+    of the same lengths, with points that are valid and all different, as many tags that match, and bytes that are as
+    even.
+    """
+    mine = [b"common %d" % number for number in range(40)] + [b"a %d" % number for number in range(260)]
+    theirs = mine[:40] + [b"b %d" % number for number in range(260)]
+    shapes, counts = set(), []
+    for peer in (theirs, theirs[:40]):
+        found, seen = watch_parties(_parts({"a": mine, "b": peer}, method="dh", most_items=300))
+        assert found["a"] is not None
+        points, tags = (np.frombuffer(payload, dtype=np.uint8) for payload in seen["a"])
+        listed = row_list(points.reshape(300, 32))
+        assert all(map(is_point, listed))
+        shapes.add((*map(len, seen["a"]), len(set(listed)), len(set(row_list(tags.reshape(300, -1)))), len(found["a"])))
+        counts.append(np.bincount(np.concatenate([points.reshape(300, 32)[:, 1:31].ravel(), tags]), minlength=256))
+    assert shapes == {(9600, 300 * tag_bytes(300, 300), 300, 300, 40)}
+    real, simulated = counts
+    assert ((real - simulated) ** 2 / (real + simulated)).sum() < 400  # chi-square of 255 degrees of freedom: 1e-8
 
 
 def test_what_the_sender_is_sent_looks_random() -> None:
