@@ -200,6 +200,21 @@ def test_who_cannot_be_reached_is_named_with_the_address_and_the_reason(parties:
     assert f"party 'a' was not there within 1 seconds at {where} (Connection refused)" in sentence
 
 
+def test_a_party_that_is_run_twice_disturbs_nobody(parties: Make) -> None:
+    """The second process of one party is sent away and told why; the run of the first goes on."""
+    made = parties("abc", wait=10)
+    made.start("a")
+    made.start("c")
+    first = made.started["c"]
+    time.sleep(1)  # so that the first is connected
+    made.start("c", out="second.json")
+    assert "this party is there already" in made.wait("c").sentence
+    made.started["c"] = first
+    made.start("b")
+    assert [made.wait(party).code for party in "abc"] == [0, 0, 0]
+    assert not (made.folder / "second.json").exists()
+
+
 def test_who_stops_a_party_tells_the_others(parties: Make) -> None:
     """A party that its holder stops says so to the others, who end at once."""
     made = parties("abc", wait=10)

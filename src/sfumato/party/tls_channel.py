@@ -593,8 +593,9 @@ class PartyMesh:
             found = RunAborted(
                 f"the connection to party {quote(peer)} broke; ask its holder what happened, and start all parties anew"
                 if channel.greeting is not None
-                else f"party {quote(peer)} hung up without a greeting; it may have another certificate for this party, "
-                "so compare fingerprints with its holder, and start all parties anew",
+                else f"party {quote(peer)} hung up without a greeting: this party is there already, run by somebody, "
+                f"or {quote(peer)} has another certificate for it; compare fingerprints with its holder, and start "
+                "all parties anew, each once",
                 peer=peer,
             )
         else:
