@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from sfumato.core.arrays import IntArray
@@ -68,6 +69,7 @@ def write_decimal(numerator: int, denominator: int) -> str:
     return format(_WIDE.divide(Decimal(numerator), Decimal(denominator)), "f")
 
 
+@lru_cache(maxsize=1024)
 def exact_fraction(number: float) -> Fraction:
     """Turn a number of a policy into the fraction that its digits say.
 

@@ -8,6 +8,7 @@ parts that pass, and the rest of it may be suppressed.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class Requirement:
         """Tell whether so many doomed rows exceed the limit, with a margin for rounding errors."""
         return doomed > 0 if self.limit == 0 else doomed > self.limit * (1 + 1e-9) + 1e-6
 
-    @property
+    @cached_property
     def least(self) -> int:
         """The fewest rows that a passing class can have."""
         return max((model.least for model in self.models), default=1)

@@ -32,6 +32,9 @@ ALGORITHMS: dict[str, LocalAlgorithm] = {
 _LINES, _PER_TUPLE = 120_000_000, 2_000
 """Lines that a covering may look at: about a second, and more for tables of many different tuples."""
 
+_VALUES = 12
+"""How many times as many where it looks at sensitive values: they make most groups fail."""
+
 _MANY, _VERY_MANY = 100_000, 1_000_000
 """Different tuples that a table may have at most to be improved, without patience and with it."""
 
@@ -75,7 +78,7 @@ class Effort:
             return None
         lines = max(_LINES, _PER_TUPLE * tuples)
         if problem.encoded.domains:
-            return cls(2 * lines, _PAIRS, pairs_in_part=_MANY_PAIRS)
+            return cls(_VALUES * lines, _PAIRS, pairs_in_part=_MANY_PAIRS)
         return cls(lines, _PAIRS)
 
     def share(self, tuples: int, of: int) -> "Effort":

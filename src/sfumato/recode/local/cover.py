@@ -7,6 +7,11 @@ the order of their cost per row over all nodes at once, and a row is only genera
 it finds company in. Work is bounded, and not by the clock, so that the result does not depend on the machine; rows that
 are still alone then are left over.
 
+Under a promise about sensitive values, few groups of rows that agree pass as they are. Of a group that fails, as many
+rows are taken as make a composition that passes. What is left over must stay a composition that passes, too, or its
+rows could find no company; so a class is the dearer, the more it takes of what is rare among the rows left, and the
+cheaper, the more it takes of what has become too frequent there.
+
 Rows that agree at a node are found by sums of hashes, one per attribute and step. Neighbouring columns of few values
 share a table of such sums, so that it is a look-up and an addition for each few columns.
 Should two different tuples collide, they are tried as one group under labels that cover both: dearer, never wrong,
@@ -15,7 +20,7 @@ since labels are always those of the members.
 
 import heapq
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -26,7 +31,8 @@ from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses
 from sfumato.core.keys import mix_bits
 from sfumato.core.segments import Segments
-from sfumato.recode.local.partition import SUPPRESSED, Partition
+from sfumato.recode.local.compositions import Compositions
+from sfumato.recode.local.partition import Partition
 from sfumato.recode.local.problem import Problem
 from sfumato.recode.recoding import Progress
 
@@ -41,6 +47,21 @@ _COUNT, _COUNTED = 20_000, 20
 
 _NEAR = 0.008
 """Groups that are dearer than the next bound by no more than this are taken at once: it saves looks."""
+
+_NEAR_SHARE = 0.04
+"""With compositions, groups that are dearer by no more than this share of the bound are taken at once."""
+
+_HURRY = 0.4
+"""How much more that is when half of the budget has been spent, twice over; and ever more to its end."""
+
+_BALANCE = 10.0
+"""What a row costs besides for making the rows left more unlike the table: so much times the square of the change."""
+
+_FARTHER, _MANY_ROWS = np.array([4.0, 8.0, 16.0, 32.0]), 1_000_000
+"""How much farther a drift is thought of, and in how many rows."""
+
+_TRIMMED = 3
+"""What each count of each kind that is looked at costs, in lines."""
 
 _FEW, _MANY_NODES = 2000, 64
 """With fewer lines than this, so many nodes are looked at at a time, to see at which there is anything."""
@@ -66,25 +87,29 @@ def cover(problem: Problem, partition: Partition, budget: int, progress: Progres
     that have a class, and all.
     """
     published = partition.published.merge(np.zeros(partition.groups, dtype=np.int64))
-    search = _Search(problem, published, budget)
-    group, groups, rows = np.full(len(problem.counts), SUPPRESSED), 0, int(published.rows.sum())
+    compositions = None if problem.indivisible else Compositions.from_problem(problem)
+    search = (
+        _Search(problem, published, budget)
+        if compositions is None
+        else _BalancedSearch(problem, published, budget, compositions)
+    )
+    classes, groups, rows = list[Partition](), 0, int(published.rows.sum())
     while search.queue and len(search.unassigned) and search.budget > 0:
-        lines, class_of = search.next_classes()
-        if len(lines):
-            group[search.unassigned.tuples[lines]] = groups + class_of
-            groups += int(class_of[-1]) + 1
-            search.unassigned = search.unassigned.without(lines)
+        found = search.next_classes()
+        if len(found):
+            classes.append(replace(found, group=found.group + groups, tuples=search.unassigned.tuples[found.tuples]))
+            groups += found.groups
+            search.unassigned = search.unassigned.without(found.tuples, found.rows)
         if progress:
             progress(rows - int(search.unassigned.rows.sum()), rows)
     left_over = search.unassigned
-    group[left_over.tuples] = groups + np.arange(len(left_over))
-    suppressed = partition.suppressed
-    return Partition(
-        np.concatenate([published.tuples, suppressed.tuples]),
-        np.concatenate([published.rows, suppressed.rows]),
-        np.concatenate([group[published.tuples], suppressed.group]),
-        groups + len(left_over),
+    number = np.zeros(len(left_over), dtype=np.int64) if compositions is not None else np.arange(len(left_over))
+    alone = Partition(left_over.tuples, left_over.rows, groups + number, groups + int(number.max(initial=-1)) + 1)
+    lines = [*classes, alone, partition.suppressed]
+    tuples, rows_of, group = (
+        np.concatenate([getattr(part, name) for part in lines]) for name in ("tuples", "rows", "group")
     )
+    return Partition(tuples, rows_of, group, alone.groups)
 
 
 class _Search:
@@ -117,25 +142,39 @@ class _Search:
         self.queue: list[tuple[float, CoverNode]] = [(self._floor(bottom), bottom)]
         self.queued, self.crowded, self.expanded = {bottom}, {bottom}, set[CoverNode]()
 
-    def next_classes(self) -> tuple[IntArray, IntArray]:
+    def next_classes(self) -> Partition:
         """Look at the first node of the queue, which may go back into it.
 
-        Returns the places of the lines that get a class there, class by class, and the class of each, both int[m].
+        Returns the classes found there, whose tuples are places of lines; no line is in two.
         """
         bound, node = heapq.heappop(self.queue)
-        if len(self.unassigned) < _FEW and node not in self.crowded:
+        if self._needs_crowd(node):
             self._drop_empty_nodes((bound, node))
-            return _NONE, _NONE
+            return _NO_CLASSES
         self._expand(node)
-        lines, runs = self._passing_groups(node)
+        lines, runs = self._passing_groups(*self._large_groups(node))
         if not len(runs):
-            return _NONE, _NONE
+            return _NO_CLASSES
         cost = self._row_costs(node, lines, runs)
-        good = cost <= max(bound, self.queue[0][0] if self.queue else np.inf) + _NEAR
-        if not good.all():
-            heapq.heappush(self.queue, (float(cost[~good].min()), node))
+        good = cost <= max(bound, self._next_bound) + _NEAR
+        self._put_back(node, cost[~good])
         lines, runs = _select_runs(lines, runs, good)
-        return lines, runs.group
+        return Partition(lines, self.unassigned.rows.take(lines), runs.group, len(runs))
+
+    @property
+    def _next_bound(self) -> float:
+        """The bound of the first node of the queue."""
+        return self.queue[0][0] if self.queue else np.inf
+
+    def _needs_crowd(self, node: CoverNode) -> bool:
+        """Tell whether so few lines are left that it should be seen first at which nodes there is anything."""
+        return len(self.unassigned) < _FEW and node not in self.crowded
+
+    def _put_back(self, node: CoverNode, costs: FloatArray) -> None:
+        """Put a node back into the queue, at the lowest of the costs of groups that are still there."""
+        lowest = float(costs.min(initial=np.inf))
+        if lowest < np.inf:
+            heapq.heappush(self.queue, (lowest, node))
 
     def _floor(self, node: CoverNode) -> float:
         return float(sum(floors[step] for floors, step in zip(self.floors, map(ord, node), strict=True)))
@@ -170,24 +209,26 @@ class _Search:
             else:
                 self._expand(entry[1])
 
-    def _passing_groups(self, node: CoverNode) -> tuple[IntArray, Segments]:
-        """Find the groups at a node that satisfy the requirement: places of lines, group by group, and their runs."""
-        problem, unassigned, least = self.problem, self.unassigned, self.problem.requirement.least
+    def _large_groups(self, node: CoverNode) -> tuple[IntArray, Segments]:
+        """Find the groups at a node that have rows enough: places of lines, group by group, and their runs."""
+        unassigned, least = self.unassigned, self.problem.requirement.least
         self.budget -= _LOOK + len(unassigned)
         lines, runs = unassigned.group_by_node(self.hashes, node, least)
         if not len(runs):
             return lines, runs
-        sizes = runs.sum(unassigned.rows.take(lines))
-        large = sizes >= least
-        lines, runs = _select_runs(lines, runs, large)
+        return _select_runs(lines, runs, runs.sum(unassigned.rows.take(lines)) >= least)
+
+    def _passing_groups(self, lines: IntArray, runs: Segments) -> tuple[IntArray, Segments]:
+        """Keep the groups, which have rows enough, that satisfy the requirement as they are."""
+        problem, unassigned = self.problem, self.unassigned
         if not len(runs) or problem.only_sizes_count:
             return lines, runs
+        rows = unassigned.rows.take(lines)
         if problem.encoded.domains:
             self.budget -= _COUNT + _COUNTED * len(lines)
-            tuples, rows = unassigned.tuples.take(lines), unassigned.rows.take(lines)
-            passing = problem.holds(Partition(tuples, rows, runs.group, len(runs)))
+            passing = problem.holds(Partition(unassigned.tuples.take(lines), rows, runs.group, len(runs)))
         else:
-            passing = problem.requirement.holds(EquivalenceClasses(sizes[large]))
+            passing = problem.requirement.holds(EquivalenceClasses(runs.sum(rows)))
         return _select_runs(lines, runs, passing)
 
     def _row_costs(self, node: CoverNode, lines: IntArray, runs: Segments) -> FloatArray:
@@ -202,7 +243,104 @@ class _Search:
         return cost
 
 
+class _BalancedSearch(_Search):
+    """A search that looks at sensitive values: it chooses rows of groups that pass, and leaves rows that can pass, too.
+
+    `left` int[m] are the rows of each kind that have no class yet; they pass together, as all rows do. `drift` float[m]
+    is how far their shares are from those of all rows, times what that matters now; `mean_drift` is that of a row left,
+    and `spared` what a class may be cheaper than its labels at most.
+    """
+
+    def __init__(self, problem: Problem, partition: Partition, budget: int, compositions: Compositions) -> None:
+        super().__init__(problem, partition, budget)
+        self.compositions = compositions
+        self.left = compositions.count(partition).sum(axis=0)
+        self.whole_budget = budget
+        self._follow_drift()
+
+    def next_classes(self) -> Partition:
+        """Look at the first node of the queue, which may go back into it.
+
+        With g groups at the node, of m kinds: counts, taken int[g, m], price float[g]. A class with shares p makes the
+        square of the drift grow by about 2 (left - p) drift per row, and is dearer by that. Groups that would leave
+        rows without company are not looked at again here.
+        """
+        bound, node = heapq.heappop(self.queue)
+        if self._needs_crowd(node):
+            self._drop_empty_nodes((bound, node))
+            return _NO_CLASSES
+        self._expand(node)
+        lines, runs = self._large_groups(node)
+        if not len(runs):
+            return _NO_CLASSES
+        limit = max(bound, self._next_bound)
+        spent = 1 - self.budget / self.whole_budget
+        limit += max(_NEAR, (_NEAR_SHARE + _HURRY * spent**2 / (1.02 - spent)) * limit)
+        cost = self._row_costs(node, lines, runs)
+        near = cost <= limit + self.spared
+        self._put_back(node, cost[~near] - self.spared)
+        lines, runs = _select_runs(lines, runs, near)
+        tuples, rows = self.unassigned.tuples.take(lines), self.unassigned.rows.take(lines)
+        counts = self.compositions.count_lines(tuples, rows, runs.group, len(runs))
+        worth = np.flatnonzero(self.compositions.worth_trimming(counts))
+        self.budget -= _COUNT + _COUNTED * len(lines) + _TRIMMED * self.compositions.candidates * len(worth)
+        if not len(worth):
+            return _NO_CLASSES
+        taken = np.zeros_like(counts)
+        taken[worth] = self.compositions.trim(counts[worth])
+        sizes = taken.sum(axis=1)
+        shares = taken / np.maximum(sizes, 1)[:, None]
+        price = np.where(sizes > 0, cost[near] + self.mean_drift - shares @ self.drift, np.inf)
+        self._put_back(node, price[price > limit])
+        chosen = np.flatnonzero(price <= limit)
+        chosen = chosen[np.argsort(price[chosen], kind="stable")]
+        chosen = np.sort(chosen[: self._number_that_leave_company(taken[chosen])])
+        if not len(chosen):
+            return _NO_CLASSES
+        self.left = self.left - taken[chosen].sum(axis=0)
+        self._follow_drift()
+        places, runs = runs.places(chosen), runs.select(chosen)
+        pair = runs.group * self.compositions.kinds + self.compositions.kind_of.take(tuples.take(places))
+        amount = _take_kinds(taken[chosen], rows.take(places), pair)
+        some = amount > 0
+        return Partition(lines.take(places)[some], amount[some], runs.group[some], len(runs))
+
+    def _follow_drift(self) -> None:
+        """Price the drift of the rows left: it matters wholly if twice as much would leave rows that fail together."""
+        if not self.left.any():
+            return
+        left = self.left / self.left.sum()
+        drift = left - self.compositions.shares
+        farther = self.compositions.shares + np.outer(_FARTHER, drift)
+        fails = ~self.compositions.holds((np.maximum(farther, 0.0) * _MANY_ROWS).astype(np.int64))
+        urgency = _FARTHER[0] / float(_FARTHER[fails].min()) if fails.any() else 0.0
+        self.drift = _BALANCE * urgency * drift
+        self.mean_drift = float(left @ self.drift)
+        self.spared = max(float(self.drift.max()) - self.mean_drift, 0.0)
+
+    def _number_that_leave_company(self, taken: IntArray) -> int:
+        """Find how many of these classes, int[g, m], can be taken so that what is left passes, or nothing is left."""
+        if not len(taken):
+            return 0
+        left = self.left - np.cumsum(taken, axis=0)
+        passing = self.compositions.holds(left) | ~left.any(axis=1)
+        return int(np.flatnonzero(passing)[-1]) + 1 if passing.any() else 0
+
+
+def _take_kinds(taken: IntArray, rows: IntArray, pair: IntArray) -> IntArray:
+    """Take of each line so many rows that each group has what is taken of each kind: the first lines give first.
+
+    taken int[g, m], rows int[n], pair int[n] the number of group and kind of each line; returns int[n].
+    """
+    order = np.argsort(pair, kind="stable")
+    rows, pair = rows.take(order), pair.take(order)
+    amount = np.empty_like(rows)
+    amount[order] = np.clip(taken.ravel().take(pair) - Segments.from_sorted(pair).sum_before(rows), 0, rows)
+    return amount
+
+
 _NONE = np.zeros(0, dtype=np.int64)
+_NO_CLASSES = Partition(_NONE, _NONE, _NONE, 0)
 
 
 def _select_runs(lines: IntArray, runs: Segments, chosen: BoolArray) -> tuple[IntArray, Segments]:
@@ -295,12 +433,13 @@ class UnassignedTuples:
         weights = partition.rows.astype(np.float64)
         return cls(partition.tuples, partition.rows, weights, codes, hashes.join_codes(codes))
 
-    def without(self, lines: IntArray) -> "UnassignedTuples":
-        """Leave some lines out."""
-        stay = np.ones(len(self), dtype=np.bool_)
-        stay[lines] = False
+    def without(self, lines: IntArray, rows: IntArray) -> "UnassignedTuples":
+        """Leave so many rows of some lines out; no line is named twice."""
+        left = self.rows.copy()
+        left[lines] -= rows
+        stay = left > 0
         codes, joint = ([column[stay] for column in columns] for columns in (self.codes, self.joint))
-        return UnassignedTuples(self.tuples[stay], self.rows[stay], self.weights[stay], codes, joint)
+        return UnassignedTuples(self.tuples[stay], left[stay], left[stay].astype(np.float64), codes, joint)
 
     def group_by_node(self, hashes: NodeSums, node: CoverNode, least: int) -> tuple[IntArray, Segments]:
         """Group the lines that agree at a node, those left out that are surely in a group of fewer than `least` rows.

@@ -4,6 +4,10 @@ A proposal moves one line to another class, or all lines of a class to others, o
 priced at once; those that promise most are chosen so that no class has part in two, carried out together, and each is
 kept only if its own classes have become cheaper and satisfy the requirement. So a round never makes anything worse.
 
+Where the requirement looks at sensitive values, it is asked beforehand which values each class may take in and give
+away, so that only such moves are proposed; and lines change places with lines of the same kind, which leaves the
+composition of both classes as it is.
+
 Shapes below: n lines (so many rows of a tuple in a class, which stay whole), c classes, p proposals.
 """
 
@@ -16,6 +20,7 @@ from numpy.typing import NDArray
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.segments import Segments, sort_by_group
 from sfumato.recode.local.axes import AttributeAxis
+from sfumato.recode.local.compositions import Compositions
 from sfumato.recode.local.partition import SUPPRESSED, Partition
 from sfumato.recode.local.problem import Hulls, PricedGroups, Problem
 
@@ -74,6 +79,9 @@ class Exchange:
         self.classes = self._price_classes(np.arange(self.groups), self.group)
         self.targets = Targets.unknown(len(lines))
         self.stale = np.ones(len(lines), dtype=np.bool_)  # lines whose targets have to be sought anew
+        compositions = None if problem.indivisible else Compositions.from_problem(problem)
+        self.balance = None if compositions is None else Balance.of_classes(compositions, self._lines, self.classes)
+        self.partners = Targets.unknown(len(lines))  # classes of lines of the same kind, which may change places
 
     @property
     def result(self) -> Partition:
@@ -129,12 +137,16 @@ class Exchange:
         """Run a round in which lines move and classes are given up; return what that saved."""
         self._seek_targets()
         targets = self.targets.or_suppressed(self.rows, self.void) if self.may_suppress > 0 else self.targets
-        return self._carry_out(propose_moves(self.problem, self.classes, self._lines, targets))
+        return self._carry_out(propose_moves(self.problem, self.classes, self._lines, targets, self.balance))
 
     def swap(self) -> float:
         """Run a round in which two lines change places, where neither class could do with fewer rows."""
         self._seek_targets()
-        return self._carry_out(propose_swaps(self.problem, self.classes, self._lines, self.targets))
+        targets = self.targets
+        if self.balance is not None:
+            self._seek(self.partners, self._dear_lines(np.ones(len(self.group), dtype=np.bool_)), self.balance.holds)
+            targets = self.partners
+        return self._carry_out(propose_swaps(self.problem, self.classes, self._lines, targets, self.balance))
 
     @property
     def _lines(self) -> Partition:
@@ -142,13 +154,24 @@ class Exchange:
 
     def _seek_targets(self) -> None:
         """Seek targets anew for lines whose class or target has changed, where there is anything to gain."""
+        lines = self._dear_lines(self.stale)
+        self._seek(self.targets, lines, None if self.balance is None else self.balance.takes)
+        self.stale[lines] = False
+
+    def _dear_lines(self, chosen: BoolArray) -> IntArray:
+        """List those of the chosen lines, bool[n], whose classes fail, or if none does, cost much."""
         dear = self._failing
         if not dear.any():
             sizes, costs = self.classes.sizes, self.classes.costs
             dear = costs > (_GAIN + _CHEAP * max(self.cost, 0.0) / sizes.sum()) * sizes
-        lines = np.flatnonzero(self.stale & dear[self.group])
-        self.budget -= self.targets.seek(self.problem, self.classes, self._lines, lines, self._reach)
-        self.stale[lines] = False
+        return np.flatnonzero(chosen & dear[self.group])
+
+    def _seek(self, targets: "Targets", lines: IntArray, open_to: BoolArray | None) -> None:
+        """Seek targets of lines among the classes that are open to their kinds, bool[c, m]."""
+        kinds = None
+        if self.balance is not None and open_to is not None:
+            kinds = OpenClasses(self.balance.compositions.kind_of.take(self.tuples), open_to)
+        self.budget -= targets.seek(self.problem, self.classes, self._lines, lines, self._reach, kinds)
 
     def _carry_out(self, proposals: "Proposals") -> float:
         """Choose from the proposals, carry them out, and take back those that do not help; return what that saved.
@@ -174,6 +197,8 @@ class Exchange:
         changed, lines = good[part[touched]], good[proposal]
         self.classes.replace(touched[changed], after.select(np.flatnonzero(changed)))
         self.group[chosen.lines[lines]] = chosen.target[lines]
+        if self.balance is not None:
+            self.balance.recount(touched[changed], self._lines, self.classes)
         self.may_suppress -= int(self.rows[chosen.lines[lines & suppressed]].sum())
         # Lines whose class or target has changed seek anew; those that were refused seek another class.
         anew = np.zeros(self.groups, dtype=np.bool_)
@@ -226,7 +251,15 @@ class Targets:
         dropped = self.added > rows
         return Targets(np.where(dropped, void, self.group), np.where(dropped, rows, self.added), self.barred)
 
-    def seek(self, problem: Problem, classes: PricedGroups, lines: Partition, chosen: IntArray, reach: int) -> int:
+    def seek(
+        self,
+        problem: Problem,
+        classes: PricedGroups,
+        lines: Partition,
+        chosen: IntArray,
+        reach: int,
+        kinds: "OpenClasses | None" = None,
+    ) -> int:
         """Find the cheapest targets of chosen lines, int[m], among the passing classes of their block.
 
         A block is all lines and classes, or those that are near when classes are sorted by their hulls, so many that
@@ -246,13 +279,19 @@ class Targets:
             blocks = list(zip(parts, np.split(chosen[places], runs.starts[1:]), strict=True))
         for members, movers in blocks:
             if len(movers) and len(members) > 1:
-                self._seek_in_block(problem, classes.select(members), members, lines, movers)
+                self._seek_in_block(problem, classes.select(members), members, lines, movers, kinds)
                 leaves = [min(len(movers), len(axis.single)) * axis.single.shape[1] for axis in problem.axes]
                 pairs += len(members) * (len(movers) + int(sum(leaves)) // len(leaves))
         return pairs
 
     def _seek_in_block(
-        self, problem: Problem, classes: PricedGroups, members: IntArray, lines: Partition, movers: IntArray
+        self,
+        problem: Problem,
+        classes: PricedGroups,
+        members: IntArray,
+        lines: Partition,
+        movers: IntArray,
+        kinds: "OpenClasses | None",
     ) -> None:
         """Price lines that may move, int[m], in all classes of a block int[b], some at a time; note the cheapest.
 
@@ -267,6 +306,7 @@ class Targets:
         barred = place[np.column_stack([lines.group[movers], self.barred[movers]])]
         sizes, costs, rows = (part.astype(np.float32) for part in (classes.sizes, classes.costs, lines.rows[movers]))
         costs[~classes.passing] = -np.inf
+        shut = None if kinds is None else np.where(kinds.open_to[members].T, 0.0, np.inf).astype(np.float32)
         for part in np.array_split(np.arange(len(movers)), -(-len(movers) * width // _CELLS)):
             row_costs = np.zeros((len(part), width), dtype=np.float32)
             for (row_of, table), codes in zip(tables, problem.encoded.tuples.quasi, strict=True):
@@ -274,10 +314,55 @@ class Targets:
             added = np.full((len(part), width + 1), np.inf, dtype=np.float32)
             taken_in = problem.metric.group_costs(row_costs, sizes + rows[part][:, None])
             np.subtract(taken_in, costs, out=added[:, :-1])
+            if kinds is not None and shut is not None:
+                added[:, :-1] += shut[kinds.kind[movers[part]]]
             np.put_along_axis(added, barred[part], np.inf, axis=1)
             best = added.argmin(axis=1)
             self.group[movers[part]] = members[np.minimum(best, width - 1)]
             self.added[movers[part]] = added[np.arange(len(part)), best]
+
+
+@dataclass(frozen=True, eq=False)
+class OpenClasses:
+    """The kind of each line, int[n], and the kinds that each class is open to, bool[c, m]."""
+
+    kind: IntArray
+    open_to: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """What the classes hold of each kind, int[c, m], and which rows they may take in and give away, bool[c, m]."""
+
+    compositions: Compositions
+    counts: IntArray
+    takes: BoolArray
+    gives: BoolArray
+
+    @classmethod
+    def of_classes(cls, compositions: Compositions, lines: Partition, classes: PricedGroups) -> "Balance":
+        """Ask about all classes; those that fail may give everything, and take nothing."""
+        shape = lines.groups, compositions.kinds
+        none = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
+        balance = cls(compositions, *none)
+        balance.recount(np.arange(lines.groups), lines, classes)
+        return balance
+
+    @property
+    def holds(self) -> BoolArray:
+        """Tell which kinds each class has rows of."""
+        return self.counts > 0
+
+    def recount(self, changed: IntArray, lines: Partition, classes: PricedGroups) -> None:
+        """Ask anew about classes that have changed, int[p], in place."""
+        place = np.full(lines.groups, -1)
+        place[changed] = np.arange(len(changed))
+        on = np.flatnonzero(place[lines.group] >= 0)
+        counts = self.compositions.count_lines(lines.tuples[on], lines.rows[on], place[lines.group[on]], len(changed))
+        passing = classes.passing[changed][:, None]
+        self.counts[changed] = counts
+        self.takes[changed] = self.compositions.may_take(counts) & passing
+        self.gives[changed] = self.compositions.may_give(counts) | ~passing
 
 
 def _cost_tables(problem: Problem, hulls: Hulls, tuples: IntArray) -> list[tuple[IntArray, Costs]]:
@@ -342,13 +427,19 @@ class Proposals:
         return Proposals(self.gain[chosen], self.source[chosen], runs, self.lines[places], self.target[places])
 
 
-def propose_moves(problem: Problem, classes: PricedGroups, lines: Partition, targets: Targets) -> Proposals:
+def propose_moves(
+    problem: Problem, classes: PricedGroups, lines: Partition, targets: Targets, balance: Balance | None = None
+) -> Proposals:
     """Propose all moves of one line, and all classes to be given up, that promise to save something.
 
-    A line moves to its target; where a class is given up, each of its lines does.
+    A line moves to its target; where a class is given up, each of its lines does. A line that a class cannot give away
+    stays.
     """
     members = ClassMembers.from_lines(lines)
     moves = _move_gains(problem, classes, members, targets.added)
+    if balance is not None:
+        gives = balance.gives[lines.group, balance.compositions.kind_of.take(lines.tuples)]
+        moves[~gives & (lines.rows == 1)] = -np.inf  # of several rows it is not known
     single = np.flatnonzero(moves > _WORTH)
     saved = classes.penalized - _dissolve_costs(problem, classes, lines, targets)
     dissolved = np.flatnonzero((saved > _WORTH) & (members.runs.lengths > 0))
@@ -395,8 +486,12 @@ def _dissolve_costs(problem: Problem, classes: PricedGroups, lines: Partition, t
     return spent
 
 
-def propose_swaps(problem: Problem, classes: PricedGroups, lines: Partition, targets: Targets) -> Proposals:
+def propose_swaps(
+    problem: Problem, classes: PricedGroups, lines: Partition, targets: Targets, balance: Balance | None = None
+) -> Proposals:
     """Propose for each line the member of its target class with which changing places saves most, if anything.
+
+    Where the requirement looks at sensitive values, lines of the same kind and as many rows change places.
 
     Lines may move that have a target, in classes of few lines: those that cost most, as many as there is time for.
     With m pairs of such a line and a member of its target: mine int[m], theirs int[m], gain float[m].
@@ -413,7 +508,13 @@ def propose_swaps(problem: Problem, classes: PricedGroups, lines: Partition, tar
 
     pairs = Segments.from_lengths(lengths[targets.group[movers]])
     mine, theirs = pairs.spread(movers), members.list_lines(targets.group[movers])
-    gain = _swap_gains(problem, classes, members, mine, theirs)
+    if balance is None:
+        gain = _swap_gains(problem, classes, members, mine, theirs)
+    else:
+        kind = balance.compositions.kind_of.take(lines.tuples)
+        alike = np.flatnonzero((kind[mine] == kind[theirs]) & (lines.rows[mine] == lines.rows[theirs]))
+        gain = np.full(len(mine), -np.inf)
+        gain[alike] = _swap_gains(problem, classes, members, mine[alike], theirs[alike])
     best = np.maximum.reduceat(gain, pairs.starts) if len(movers) else gain
     chosen = np.flatnonzero(gain == pairs.spread(np.where(best > _WORTH, best, np.inf)))
     chosen = chosen[np.unique(mine[chosen], return_index=True)[1]]

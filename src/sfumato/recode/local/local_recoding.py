@@ -20,6 +20,9 @@ from sfumato.recode.local.problem import Problem
 from sfumato.recode.local.start import choose_start, has_small_lattice, pose_problem
 from sfumato.recode.recoding import Labels, Progress, Recoding
 
+_LITTLE_LEFT = 0.75
+"""A table that loses more than this with ranges or sets is tried with the value or nothing."""
+
 _TRIED = 300_000
 """Tables of more different tuples are not tried with every algorithm."""
 
@@ -37,8 +40,8 @@ def recode_locally(
     A large table is recoded in parts, by processes of this machine or by what `run` says.
 
     With ``auto``, the cheapest result of several algorithms is taken, and there is patience to improve a large table.
-    Where columns have ranges or sets and no cut is possible, as where everybody who died did so before everybody who
-    lived was last seen, these columns are tried as the value or nothing: others may then keep their detail.
+    Where columns have ranges or sets and hardly a cut is possible, as where everybody who died did so before everybody
+    who lived was last seen, these columns are tried as the value or nothing: others may then keep their detail.
     """
     posed = pose_problem(encoded, policy)
     if name == MICROAGGREGATION and policy.search.strata:
@@ -48,7 +51,8 @@ def recode_locally(
     best = None if problem is None else _find_best(problem, policy, name, progress, run)
     if problem is None or best is None:
         return None
-    uncut = best.partition.groups == 1 and not all(isinstance(axis, TreeAxis) for axis in problem.axes)
+    little = problem.cost(best.partition) > _LITTLE_LEFT * encoded.rows
+    uncut = little and not all(isinstance(axis, TreeAxis) for axis in problem.axes)
     publish = policy.document.get("publish")
     asked = isinstance(publish, Mapping) and "ranges" in publish  # who says how ranges are published wants ranges
     if name == "auto" and uncut and not asked:
