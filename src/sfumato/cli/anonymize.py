@@ -33,6 +33,10 @@ def anonymize(
     ] = None,
     master: Annotated[str | None, typer.Option(help="The URL of the Spark cluster.", metavar="URL")] = None,
     seed: Annotated[int | None, typer.Option(help="For tests and papers: makes the order of rows repeatable.")] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="End the search after so long, with the best release found by then.", metavar="SECONDS"),
+    ] = None,
     ledger: Annotated[
         Path | None, typer.Option(help="Reckon with the releases of this ledger, and record it there.")
     ] = None,
@@ -57,7 +61,7 @@ def anonymize(
 
     keep_freed_memory()
     options = EngineOptions(engine, None if memory is None else read_size(memory, "--memory"), master=master)
-    rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed, sign=sign)
+    rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed, time_limit=time_limit, sign=sign)
     rules = settle_columns(rules, rules.source.path)
     check_key_apart(rules, out)
     key = choose_signing_key(rules, sign)  # before anything else, so that a bad one costs nobody a search
@@ -167,6 +171,7 @@ def release_json(release: "Release", folder: Path) -> dict[str, Any]:
         "classes": len(release.recoding.classes),
         "algorithm": release.recoding.algorithm,
         **describe_search(release.recoding),
+        "ended_early": release.recoding.early,
         "privacy": release.privacy,
         "utility": {key: utility[key] for key in first} | {k: v for k, v in utility.items() if k not in first},
     }

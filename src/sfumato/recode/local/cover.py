@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.deadline import is_over
 from sfumato.core.keys import mix_bits
 from sfumato.core.segments import Segments
 from sfumato.recode.local.partition import SUPPRESSED, Partition
@@ -68,7 +69,7 @@ def cover(problem: Problem, partition: Partition, budget: int, progress: Progres
     published = partition.published.merge(np.zeros(partition.groups, dtype=np.int64))
     search = _Search(problem, published, budget)
     group, groups, rows = np.full(len(problem.counts), SUPPRESSED), 0, int(published.rows.sum())
-    while search.queue and len(search.unassigned) and search.budget > 0:
+    while search.queue and len(search.unassigned) and search.budget > 0 and not is_over(progress):
         lines, class_of = search.next_classes()
         if len(lines):
             group[search.unassigned.tuples[lines]] = groups + class_of

@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.deadline import is_over
 from sfumato.core.segments import Segments, sort_by_group
 from sfumato.recode.local.axes import AttributeAxis
 from sfumato.recode.local.partition import SUPPRESSED, Partition
 from sfumato.recode.local.problem import Hulls, PricedGroups, Problem
+from sfumato.recode.recoding import Progress
 
 _GAIN = 1e-9
 """What a change has to save, in rows."""
@@ -63,7 +65,8 @@ class Exchange:
     which has no members of its own. The budget is in pairs of line and class.
     """
 
-    def __init__(self, problem: Problem, partition: Partition, budget: int) -> None:
+    def __init__(self, problem: Problem, partition: Partition, budget: int, progress: Progress | None = None) -> None:
+        self.progress = progress
         self.problem, self.budget, self._reach = problem, budget, budget // _TURNS
         self._partition = partition.without_empty_groups().combine_lines()
         self._published = np.flatnonzero(self._partition.group >= 0)
@@ -121,7 +124,7 @@ class Exchange:
     def _repeat(self, helps: Callable[[], bool]) -> "Exchange":
         """Go on while it helps, with some patience: what was refused once may fit elsewhere."""
         barren, done, patience = 0, 0, _BARREN if self.problem.encoded.domains else 1
-        while barren < patience and done < _ROUNDS and self.budget > 0:
+        while barren < patience and done < _ROUNDS and self.budget > 0 and not is_over(self.progress):
             barren, done = 0 if helps() else barren + 1, done + 1
         return self
 
