@@ -82,7 +82,7 @@ def anonymize(
     if ledger is not None and options.name not in {"auto", "memory"}:
         raise InputError(f"--ledger reckons with rows in memory, so --engine {options.name} does not go with it")
     scratch = nullcontext() if chosen == "memory" else scratch_folder(out)
-    with progress(rules.recoder, quiet=as_json) as bar, scratch as folder:
+    with progress(rules.recoder, quiet=as_json, limit=rules.search.time_limit) as bar, scratch as folder:
         made: Release | RecordedRelease
         if ledger is None:
             options = replace(options, name=chosen, scratch=folder)

@@ -110,7 +110,6 @@ class AlgorithmOptions:
     name: str = "auto"
     suppression: Fraction = Fraction(0)
     seed: int | None = None
-    time_limit: float | None = None
     metric: str = "ncp"
     improve: bool = True
     keep_together: bool = True
@@ -121,6 +120,7 @@ class AlgorithmOptions:
     multiple: int = 1
     neighbours: int = 1
     noise: float = 0.0
+    time_limit: float | None = None
 
 
 @dataclass(frozen=True)
