@@ -3,6 +3,7 @@
 from itertools import product
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +30,7 @@ def test_all_combinations_that_match_are_found(seed: int, tmp_path: Path) -> Non
         "job": {"role": "plain"},
     }
     labels = {"zip": ["11", "12", "21", "1*", "2*", "*"], "sex": ["f", "m", "*"], "job": ["a", "b"]}
-    previous = []
+    previous: list[dict[str, Any]] = []
     for number, shared in enumerate((("zip", "sex"), ("zip", "job"), ("sex", "zip", "job"))):
         lines = [",".join(random.choice(labels[name]) for name in shared) for _ in range(random.randint(1, 12))]
         (tmp_path / f"{number}.csv").write_text("\n".join([",".join(shared), *lines]) + "\n")

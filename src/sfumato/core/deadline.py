@@ -25,7 +25,7 @@ class Deadline:
     def __init__(
         self,
         seconds: float,
-        show: Callable[[int, int], object] | None = None,
+        show: Callable[[int, int], None] | None = None,
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -48,7 +48,7 @@ class Deadline:
         """Whether somebody was told that the time is over."""
         return "over" in self._asked
 
-    def showing(self, show: Callable[[int, int], object] | None) -> Self:
+    def showing(self, show: Callable[[int, int], None] | None) -> Self:
         """Give the same deadline with another way of telling progress."""
         other = copy(self)
         other.show = show
@@ -60,6 +60,6 @@ def is_over(progress: Any) -> bool:
     return isinstance(progress, Deadline) and progress.over()
 
 
-def report_through(progress: Any, show: Callable[[int, int], object]) -> Callable[[int, int], object]:
+def report_through(progress: Any, show: Callable[[int, int], None]) -> Callable[[int, int], None]:
     """Report progress through a function, under the deadline that there may be."""
     return progress.showing(show) if isinstance(progress, Deadline) else show

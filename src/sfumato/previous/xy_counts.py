@@ -213,7 +213,7 @@ class AnonymityJudge:
         pair, kind = packed.unpack(np.unique(packed.keys))
         which, sets = number_sets(pair, kind, len(pairs.x))
         key, column = np.unique(pairs.x * sets + which, return_inverse=True)
-        weight = np.bincount(column, pairs.weight, len(key))
+        weight: FloatArray = np.bincount(column, pairs.weight, len(key)).astype(np.float64)
         return key // sets, weight, _incidence(kind, column[pair], (alike.kinds, len(key)))
 
     def _atoms(self, current: CurrentCounts) -> tuple[IntArray, FloatArray, Any]:
