@@ -1,8 +1,10 @@
 """A search whose time is over ends with a release that passes, whatever the algorithm, or says that it found none."""
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -107,6 +109,16 @@ def test_no_time_at_all_is_verified_and_told(algorithm: str) -> None:
     assert made.recoding.early
     assert made.verdict.satisfied
     assert any("ended after 0 s" in warning for warning in made.warnings)
+
+
+def test_the_audit_says_that_it_ended_early_and_the_manifest_does_not(tmp_path: Path) -> None:
+    """What stays with the data holder tells of the limit; what is published tells nothing of it."""
+    policy = read(dict(HOSPITAL.document) | {"algorithm": {"name": "mondrian", "time_limit": 0}})
+    anonymize(hospital(300), policy).save(tmp_path / "release")
+    assert json.loads((tmp_path / "release/private/audit.json").read_text())["ended_early"] is True
+    manifest = (tmp_path / "release/public/manifest.json").read_text()
+    assert "early" not in manifest
+    assert "time_limit" not in manifest
 
 
 def test_nothing_found_in_time_is_an_error() -> None:

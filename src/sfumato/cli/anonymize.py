@@ -171,10 +171,11 @@ def release_json(release: "Release", folder: Path) -> dict[str, Any]:
         "classes": len(release.recoding.classes),
         "algorithm": release.recoding.algorithm,
         **describe_search(release.recoding),
-        "ended_early": release.recoding.early,
         "privacy": release.privacy,
         "utility": {key: utility[key] for key in first} | {k: v for k, v in utility.items() if k not in first},
     }
+    if release.policy.search.time_limit is not None:
+        content["ended_early"] = release.recoding.early
     if release.policy.publish.split:
         content["form"] = release.policy.publish.form
         content["ties"] = {name: asdict(tie) for name, tie in release.ties.items()}
