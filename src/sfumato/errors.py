@@ -88,6 +88,10 @@ class Infeasible(SfumatoError):
         super().__init__(message)
 
 
+class OutOfTime(Infeasible):
+    """A search whose time was over before it had found any release; there may be one."""
+
+
 class NotVerified(SfumatoError):
     """Written files that do not keep the promise they were written under."""
 

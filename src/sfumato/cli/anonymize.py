@@ -33,6 +33,10 @@ def anonymize(
     ] = None,
     master: Annotated[str | None, typer.Option(help="The URL of the Spark cluster.", metavar="URL")] = None,
     seed: Annotated[int | None, typer.Option(help="For tests and papers: makes the order of rows repeatable.")] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="End the search after so long, with the best release found by then.", metavar="SECONDS"),
+    ] = None,
     ledger: Annotated[
         Path | None, typer.Option(help="Reckon with the releases of this ledger, and record it there.")
     ] = None,
@@ -57,7 +61,7 @@ def anonymize(
 
     keep_freed_memory()
     options = EngineOptions(engine, None if memory is None else read_size(memory, "--memory"), master=master)
-    rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed, sign=sign)
+    rules = load(policy).replace(source=data, algorithm=algorithm, seed=seed, time_limit=time_limit, sign=sign)
     rules = settle_columns(rules, rules.source.path)
     check_key_apart(rules, out)
     key = choose_signing_key(rules, sign)  # before anything else, so that a bad one costs nobody a search
@@ -78,7 +82,7 @@ def anonymize(
     if ledger is not None and options.name not in {"auto", "memory"}:
         raise InputError(f"--ledger reckons with rows in memory, so --engine {options.name} does not go with it")
     scratch = nullcontext() if chosen == "memory" else scratch_folder(out)
-    with progress(rules.recoder, quiet=as_json) as bar, scratch as folder:
+    with progress(rules.recoder, quiet=as_json, limit=rules.search.time_limit) as bar, scratch as folder:
         made: Release | RecordedRelease
         if ledger is None:
             options = replace(options, name=chosen, scratch=folder)
@@ -170,6 +174,8 @@ def release_json(release: "Release", folder: Path) -> dict[str, Any]:
         "privacy": release.privacy,
         "utility": {key: utility[key] for key in first} | {k: v for k, v in utility.items() if k not in first},
     }
+    if release.policy.search.time_limit is not None:
+        content["ended_early"] = release.recoding.early
     if release.policy.publish.split:
         content["form"] = release.policy.publish.form
         content["ties"] = {name: asdict(tie) for name, tie in release.ties.items()}

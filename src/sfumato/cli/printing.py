@@ -40,15 +40,22 @@ UNITS |= dict.fromkeys(CUTS, "specializations")
 
 
 @contextmanager
-def progress(algorithm: str, *, quiet: bool, verb: str = "searching") -> Iterator[WorkBar | None]:
-    """A progress bar on a terminal, with what is done and what is left; none in a pipe."""
+def progress(
+    algorithm: str, *, quiet: bool, verb: str = "searching", limit: float | None = None
+) -> Iterator[WorkBar | None]:
+    """A progress bar on a terminal, with what is done, what is left and how long that may take; none in a pipe.
+
+    `limit` are the seconds after which the work ends in any case.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn(verb), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    most = "to go" if limit is None else f"to go, {limit:g} s in all at most"
+    times = (TimeElapsedColumn(), TextColumn("gone,"), TimeRemainingColumn(), TextColumn(most))
+    columns = (TextColumn(verb), BarColumn(20), TextColumn("{task.description}"), *times)
     with Bar(*columns, console=console_of(stderr=True), transient=True) as bar:
         yield WorkBar(bar, UNITS.get(algorithm, "steps"))
 

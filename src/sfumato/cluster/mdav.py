@@ -30,6 +30,7 @@ import numpy as np
 from sfumato.cluster.median_cuts import check_enough, median_cuts
 from sfumato.cluster.mixed_points import Centroid, MixedPoints
 from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.deadline import is_over
 
 Report = Callable[[int, int], None]
 """What is called while groups are formed: with the rows that have a group, and all rows."""
@@ -75,6 +76,9 @@ def v_mdav(
 
 def _mdav(left: "PointsLeft", k: int) -> None:
     while left.rows_left:
+        if left.is_over():
+            left.form_last_group()
+            break
         edge = left.farthest(left.measure(left.centroid()))
         distances = left.measure(edge)
         places, rows = left.nearest_rows(distances, k)
@@ -92,6 +96,9 @@ def _v_mdav(left: "PointsLeft", k: int, gamma: float) -> None:
     tied = np.cumsum(np.diff(from_middle[far_first], prepend=np.inf) < -left.slack)
     for point in far_first[np.lexsort([far_first, tied])].tolist():
         while left.rows_of(point) and left.can_fill(k):
+            if left.is_over():
+                left.form_last_group()
+                break
             distances = left.measure(point)
             places, rows = left.nearest_rows(distances, k, leave=0)
             left.form_group(*left.grow(places, rows, distances, k, gamma))
@@ -116,6 +123,7 @@ def _group_blocks(
         rows = np.flatnonzero(block == number)
         report = None if progress is None else partial(_report_block, progress, done, total)
         left = PointsLeft(points.select(rows), None if persons is None else persons[rows], report)
+        left.is_over = partial(is_over, progress)
         form_groups(left, k)
         group[rows] = groups + left.group_of_rows()
         groups += left.groups
@@ -178,6 +186,7 @@ class PointsLeft:
         self.slack = terms * 2.0**-51 * (4.0 * float(self.squares.max(initial=0.0)) + weights)
         self._lines: list[tuple[IntArray, IntArray]] = []  # of each group: its points, and how many rows of each
         self._report = report
+        self.is_over: Callable[[], bool] = bool
 
     @property
     def groups(self) -> int:
@@ -329,6 +338,10 @@ class PointsLeft:
                 differ = label.take(codes.take(places))[:, None] != label.take(codes.take(others))
                 between += differ * (column.weight / len(column.labels))
         return between
+
+    def form_last_group(self) -> None:
+        """Take all rows that are left out, as a group: the time is over."""
+        self.form_group(np.arange(self.size), self.rows[: self.size].copy())
 
     def form_group(self, places: IntArray, rows: IntArray) -> None:
         """Take rows of the points at some places out, as a group."""

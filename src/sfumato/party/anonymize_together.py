@@ -349,6 +349,12 @@ def _check_policy(policy: Policy, *, whole: bool) -> None:
             "algorithms look at rows",
             key="algorithm.name",
         )
+    if policy.search.time_limit is not None:
+        raise PolicyError(
+            "is for one holder's search: parties who publish together take the same steps, however long each of them "
+            "takes; leave it out",
+            key="algorithm.time_limit",
+        )
     if policy.publish.form != "generalized":
         raise PolicyError("must be generalized where parties publish together", key="publish.form")
     if policy.individual is not None:

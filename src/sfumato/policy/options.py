@@ -16,7 +16,7 @@ DATA_KEYS = ("source", "query", "table", "sheet", "separator", "null", "encoding
 CLUSTERING_KEYS = ("clustering", "strata")
 DRAWING_KEYS = ("multiple", "neighbours", "noise")
 ALGORITHM_KEYS = (
-    *("name", "suppression", "seed", "metric", "improve", "keep_together", "score", "class"),
+    *("name", "suppression", "seed", "time_limit", "metric", "improve", "keep_together", "score", "class"),
     *CLUSTERING_KEYS,
     *DRAWING_KEYS,
 )
@@ -95,7 +95,8 @@ class DataSource:
 class AlgorithmOptions:
     """The algorithm, the largest share of rows it may drop, and the metric it minimizes.
 
-    The share is a fraction, so that 0.1 of ten rows is one row. Without a seed, randomness is fresh. `keep_together`
+    The share is a fraction, so that 0.1 of ten rows is one row. Without a seed, randomness is fresh. The search ends
+    after `time_limit` seconds with the best that it has found, or where it is None when it is through. `keep_together`
     says whether a person's rows with equal quasi-identifiers always land in one class. `score` is what top-down
     specialization goes by, and `class_column` the column whose values are to be told from the others, for
     `classification`. Microaggregation and condensation put rows together by a `clustering`, within the values of the
@@ -119,6 +120,7 @@ class AlgorithmOptions:
     multiple: int = 1
     neighbours: int = 1
     noise: float = 0.0
+    time_limit: float | None = None
 
 
 @dataclass(frozen=True)
@@ -276,6 +278,7 @@ def read_algorithm_options(value: object) -> AlgorithmOptions:
         name=section.choice("name", ALGORITHMS) or "auto",
         suppression=Fraction(str(section.number("suppression", most=1) or 0)),  # as written, not as a float
         seed=section.whole_number("seed"),
+        time_limit=section.number("time_limit"),
         metric=section.choice("metric", METRICS) or "ncp",
         improve=section.flag("improve", default=True),
         keep_together=section.flag("keep_together", default=True),

@@ -411,6 +411,7 @@ class Policy(Shown):
         source: str | Path | None = None,
         algorithm: str | None = None,
         seed: int | None = None,
+        time_limit: float | None = None,
         sign: str | Path | None = None,
     ) -> Self:
         """Replace what the command line overrides; a relative `source` or `sign` starts where the program runs.
@@ -421,7 +422,7 @@ class Policy(Shown):
         if source is not None:
             document["data"] = fitting_options(require_table(document["data"], "data"), source)
         document = _override(document, "publish", sign=sign)
-        document = _override(document, "algorithm", name=algorithm, seed=seed)
+        document = _override(document, "algorithm", name=algorithm, seed=seed, time_limit=time_limit)
         # Paths of the policy itself started at its own folder, so they are not read a second time.
         return dataclasses.replace(
             self,

@@ -237,6 +237,11 @@ def _algorithm() -> JsonSchema:
             "default": 0,
         },
         "seed": {"description": seed, "type": "integer", "minimum": 0, "maximum": 2**63 - 1},
+        "time_limit": {
+            "description": "After so many seconds the search ends with the best release that it has found.",
+            "type": "number",
+            "minimum": 0,
+        },
         "metric": _choice("The loss that is minimized.", METRICS),
         "improve": {
             "description": "Whether a local algorithm is followed by an improvement pass.",

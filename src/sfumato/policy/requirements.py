@@ -212,6 +212,9 @@ def _check_anatomy_algorithm(form: object, algorithm: Mapping[str, object]) -> N
         if key in algorithm:
             why = "anatomy minimizes no loss of the quasi-identifiers; leave it out"
             raise PolicyError(why, key=f"algorithm.{key}")
+    if "time_limit" in algorithm:
+        why = "anatomy makes its buckets in one go, and has none to show before; leave it out"
+        raise PolicyError(why, key="algorithm.time_limit")
 
 
 def find_anatomy_column(columns: ColumnsByName, privacy: Sequence[models.Model]) -> str:
@@ -433,7 +436,7 @@ def find_apply_obstacle(columns: ColumnsByName, publish: PublishOptions, algorit
 
 _DRAWN_MODELS = ("k-anonymity", "identity-k-anonymity")
 _IDLE_WHERE_DRAWN = {
-    "algorithm": ("metric", "improve", "keep_together", "score", "class"),
+    "algorithm": ("time_limit", "metric", "improve", "keep_together", "score", "class"),
     "publish": ("ranges", "numeric", "ss"),
 }
 
@@ -527,7 +530,7 @@ def _check_strata(columns: ColumnsByName, algorithm: Mapping[str, object]) -> No
 
 
 _IDLE_WHERE_UNCERTAIN = {
-    "algorithm": ("metric", "improve", "keep_together", "score", "class", "clustering", *DRAWING_KEYS),
+    "algorithm": ("time_limit", "metric", "improve", "keep_together", "score", "class", "clustering", *DRAWING_KEYS),
     "publish": ("ranges", "numeric", "ss"),
 }
 

@@ -11,7 +11,7 @@ groups of the current table, and each part keeps those of its parent's matches t
 1); only pairs of groups that have changed are looked at again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,12 +19,16 @@ import numpy as np
 
 from sfumato.core.arrays import BoolArray, IntArray
 from sfumato.core.keys import find_first, number_tuples, pack_tuples
+from sfumato.core.segments import expand_ranges
 from sfumato.errors import DataError
 from sfumato.previous.linked_releases import InconsistencyRule, LinkedReleases
+from sfumato.previous.taxonomy import Taxonomy
 
 _MOST_COMBINATIONS = 20_000_000
 """Combinations of groups that are still looked at."""
 _BLOCK = 1 << 22
+_MOST_DIVISIONS = 1000
+"""So many pairs of divisions by depth are looked at; further columns do not divide."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,38 +98,105 @@ def _join_release(
 ) -> list[IntArray]:
     """Join the combinations so far with every group of one release more that they match.
 
-    Every pair of a combination and a group is looked at, a block of combinations at a time. The result has one array
-    more than `combinations`, and its arrays have as many entries as there are pairs that match.
+    The result has one array more than `combinations`, and its arrays have as many entries as there are pairs that
+    match, in the order of the combinations so far, and then of the groups.
     """
-    matching: list[list[IntArray]] = []
-    size = groups[place].groups
-    step = max(_BLOCK // size, 1)
-    total = 0
-    for start in range(0, len(combinations[0]), step):
-        block = [each[start : start + step] for each in combinations]
-        left, right = np.divmod(np.arange(len(block[0]) * size), size)
-        fits = _last_fits(releases, groups, [*(each[left] for each in block), right])
+    size, total = groups[place].groups, 0
+    matching = [np.zeros(0, dtype=np.int64)]  # the combination so far, times the groups, and the group of each pair
+    for left, right in _candidate_pairs(releases, groups, combinations, place):
+        fits = _last_fits(releases, groups, [*(each[left] for each in combinations), right])
         total += int(fits.sum())
         if total > _MOST_COMBINATIONS:
             raise DataError(
                 f"the earlier releases {', '.join(releases.names)} match one another in more than "
                 f"{_MOST_COMBINATIONS:,} ways; join them beforehand into one table, or look at fewer of them at a time"
             )
-        matching.append([*(each[left[fits]] for each in block), right[fits]])
-    nothing = np.zeros(0, dtype=np.int64)
-    return [np.concatenate([nothing, *each]) for each in zip(*matching, strict=True)] or [nothing] * (place + 1)
+        matching.append(left[fits] * size + right[fits])
+    left, right = np.divmod(np.sort(np.concatenate(matching)), size)
+    return [*(each[left] for each in combinations), right]
+
+
+def _candidate_pairs(
+    releases: LinkedReleases, groups: tuple[RecordGroups, ...], combinations: list[IntArray], place: int
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """List pairs of a combination and a group of one release more, among them all that match; some at a time.
+
+    Labels of a column are consistent where their ancestors of the lesser of their depths are one. So combinations and
+    groups are divided by the depths of their labels, of which there are few, and of each division of both those that
+    agree in all ancestors are found by sorting. Columns whose depths would make too many divisions are left to whoever
+    looks at the pairs.
+    """
+    size, so_far = groups[place].groups, len(combinations[0])
+    left_division, right_division = np.zeros(so_far, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    divisions, columns = (1, 1), list[tuple[Taxonomy, IntArray, IntArray]]()
+    for i, name in _shared_columns(releases, groups, place):
+        taxonomy, own = releases.taxonomies[name], groups[place].labels[name]
+        others = groups[i].labels[name][combinations[i]]
+        most = taxonomy.paths.shape[1] + 1
+        lefts, rights = (
+            number_tuples(pack_tuples([division, taxonomy.depths[labels]], [count, most]))
+            for division, count, labels in (
+                (left_division, divisions[0], others),
+                (right_division, divisions[1], own),
+            )
+        )
+        if taxonomy.nested and lefts[1] * rights[1] <= _MOST_DIVISIONS:
+            left_division, right_division, divisions = lefts[0], rights[0], (lefts[1], rights[1])
+            columns.append((taxonomy, others, own))
+    left_runs, right_runs = (
+        np.split(np.argsort(division, kind="stable"), np.cumsum(np.bincount(division, minlength=count))[:-1])
+        for division, count in zip((left_division, right_division), divisions, strict=True)
+    )
+    for left in left_runs:
+        for right in right_runs:
+            if len(left) and len(right):
+                yield from _equal_ancestors(columns, left, right)
+
+
+def _equal_ancestors(
+    columns: Sequence[tuple[Taxonomy, IntArray, IntArray]], left: IntArray, right: IntArray
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """List the pairs of some combinations and some groups that agree in all columns, some combinations at a time.
+
+    `columns` have the taxonomy of each, its labels in all combinations and in all groups. Those of `left` have labels
+    of one depth in each column, and so have those of `right`.
+    """
+    keys = np.zeros(len(left) + len(right), dtype=np.int64)
+    for taxonomy, others, own in columns:
+        depth = int(min(taxonomy.depths[others[left[0]]], taxonomy.depths[own[right[0]]]))
+        ancestors = np.concatenate([taxonomy.ancestors(others[left], depth), taxonomy.ancestors(own[right], depth)])
+        keys = np.unique(keys * len(taxonomy.paths) + ancestors, return_inverse=True)[1]
+    of_left, of_right = keys[: len(left)], keys[len(left) :]
+    order = np.argsort(of_right, kind="stable")
+    ordered, right = of_right[order], right[order]
+    first, last = (np.searchsorted(ordered, of_left, side=side) for side in ("left", "right"))
+    pairs, start = np.cumsum(last - first), 0
+    while start < len(left):
+        done = pairs[start - 1] if start else 0
+        end = max(int(np.searchsorted(pairs, done + _BLOCK, side="right")), start + 1)
+        which, where = expand_ranges(first[start:end], last[start:end])
+        yield left[start:end][which], right[where]
+        start = end
+
+
+def _shared_columns(
+    releases: LinkedReleases, groups: tuple[RecordGroups, ...], place: int
+) -> Iterator[tuple[int, str]]:
+    """List the columns that a release is matched by with those before it: the other release, and the column."""
+    for i in range(place):
+        for name in sorted(groups[i].labels.keys() & groups[place].labels.keys()):
+            shared = all(name in releases.earlier[each].columns for each in (i, place))
+            if shared and name not in releases.unmatched_columns:
+                yield i, name
 
 
 def _last_fits(releases: LinkedReleases, groups: tuple[RecordGroups, ...], combinations: list[IntArray]) -> BoolArray:
     """Tell of each combination whether its last group matches all the others, by both predicates."""
     last = len(combinations) - 1
     fits = np.ones(len(combinations[last]), dtype=np.bool_)
-    for i in range(last):
-        for name in groups[i].labels.keys() & groups[last].labels.keys():
-            shared = all(name in releases.earlier[place].columns for place in (i, last))
-            if shared and name not in releases.unmatched_columns:
-                first, second = groups[i].labels[name][combinations[i]], groups[last].labels[name][combinations[last]]
-                fits &= releases.taxonomies[name].consistent(first, second)
+    for i, name in _shared_columns(releases, groups, last):
+        first, second = groups[i].labels[name][combinations[i]], groups[last].labels[name][combinations[last]]
+        fits &= releases.taxonomies[name].consistent(first, second)
     for rule in releases.rules:
         fits &= ~_ruled_out(releases, groups, combinations, rule)
     return fits

@@ -57,6 +57,32 @@ class Taxonomy:
         consistent |= (self.paths[second] == first[..., None]).any(axis=-1)
         return consistent
 
+    @cached_property
+    def depths(self) -> IntArray:
+        """How many labels are on the path of each: int[labels]."""
+        depths: IntArray = (self.paths >= 0).sum(axis=1)
+        return depths
+
+    def ancestors(self, labels: IntArray, depth: int) -> IntArray:
+        """Give the label of this depth on the path of each label, which is no less deep itself."""
+        ancestors: IntArray = self.paths[labels, self.depths[labels] - depth]
+        return ancestors
+
+    @cached_property
+    def nested(self) -> bool:
+        """Whether the path of whatever is on a path is the rest of that path.
+
+        Then two labels are consistent where their ancestors of the lesser of their depths are one.
+        """
+        levels = self.paths.shape[1]
+        for step in range(1, levels):
+            here = np.flatnonzero(self.paths[:, step] >= 0)
+            rest = np.full((len(here), levels), -1)
+            rest[:, : levels - step] = self.paths[here, step:]
+            if (self.paths[self.paths[here, step]] != rest).any():
+                return False
+        return True
+
     def is_below(self, labels: IntArray, value: Label) -> BoolArray:
         """Tell which labels are `value` or are below it."""
         if value not in self.number:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
-from sfumato.core.keys import count_keys, find_first, number_tuples, pack_tuples
+from sfumato.core.keys import count_keys, find_first, mix_bits, number_tuples, pack_tuples
 from sfumato.core.numbers import floor_times
 from sfumato.core.segments import expand_ranges
 from sfumato.encode import CodedColumn
@@ -186,25 +186,35 @@ class AnonymityJudge:
 
         Three incidence matrices are multiplied: atoms × groups, groups × combinations, combinations × pairs of a value
         on X and one on Y in the history table. An entry of the product that is not 0 says that an atom is joined with
-        such a pair, in whatever ways; so each is counted once.
+        such a pair, in whatever ways; so each is counted once. Combinations that match the same groups are one, and so
+        are pairs of one x that the same combinations have, with their weights added up.
         """
-        history, pairs = self.history, self.history.pairs
+        history = self.history
         x_of_atom, weight, atoms = self._atoms(current)
-        reach = atoms @ _incidence(matches.group, matches.combination, (current.groups, history.combinations))
+        alike = AlikeCombinations.from_matches(matches, history.combinations)
+        x_of_pair, pair_weight, incidence = self._history_incidence(alike)
         figure = np.full(current.xs, np.inf)
-        for entries in _multiply_in_blocks(reach, self._history_incidence, x_of_atom):
-            x = x_of_atom[entries.row] * history.xs + pairs.x[entries.column]  # a value on all columns of X
+        for entries in _multiply_in_blocks(atoms @ alike.incidence(current.groups), incidence, x_of_atom):
+            x = x_of_atom[entries.row] * history.xs + x_of_pair[entries.column]  # a value on all columns of X
             xs, place = _number_close_values(x)
-            count = np.bincount(place, weight[entries.row] * pairs.weight[entries.column], len(xs))
+            count = np.bincount(place, weight[entries.row] * pair_weight[entries.column], len(xs))
             np.minimum.at(figure, xs // history.xs, count)
         return figure
 
-    @cached_property
-    def _history_incidence(self) -> Any:
-        """A sparse matrix, combinations × pairs of values: which combinations have which."""
-        history = self.history
-        shape = (history.combinations, len(history.pairs.x))
-        return _incidence(history.combination, history.pairs.pair_of_line, shape)
+    def _history_incidence(self, alike: "AlikeCombinations") -> tuple[IntArray, FloatArray, Any]:
+        """Find which kinds of combinations have which pairs of values, pairs that are alike as one.
+
+        Returns the value on X of each pair, int[pairs], its weight float[pairs], and a sparse matrix, kinds × pairs.
+        """
+        history, pairs = self.history, self.history.pairs
+        kind = alike.kind[history.combination]
+        matched = np.flatnonzero(kind >= 0)
+        packed = pack_tuples([pairs.pair_of_line[matched], kind[matched]], [len(pairs.x), max(alike.kinds, 1)])
+        pair, kind = packed.unpack(np.unique(packed.keys))
+        which, sets = number_sets(pair, kind, len(pairs.x))
+        key, column = np.unique(pairs.x * sets + which, return_inverse=True)
+        weight: FloatArray = np.bincount(column, pairs.weight, len(key)).astype(np.float64)
+        return key // sets, weight, _incidence(kind, column[pair], (alike.kinds, len(key)))
 
     def _atoms(self, current: CurrentCounts) -> tuple[IntArray, FloatArray, Any]:
         """Divide what is counted of the current table for each value on X into atoms that match as a whole.
@@ -288,12 +298,13 @@ class LinkabilityJudge:
         pair of own values on X and Y in place of atoms; so an entry of the product is a(x, y).
         """
         history, pairs = self.history, self.history.pairs
+        alike = AlikeCombinations.from_matches(matches, history.combinations)
         key, line = np.unique(current.x * current.ys + current.y, return_inverse=True)
         own_x, own_y = np.divmod(key, current.ys)
         records = _incidence(line, current.group, (len(key), current.groups), current.rows)
-        reach = records @ _incidence(matches.group, matches.combination, (current.groups, history.combinations))
+        reach, united = records @ alike.incidence(current.groups), alike.unite() @ self._history_records
         passes, figure = np.ones(current.xs, dtype=np.bool_), np.zeros(current.xs)
-        for entries in _multiply_in_blocks(reach, self._history_records, own_x):
+        for entries in _multiply_in_blocks(reach, united, own_x):
             x = _number_close_values(own_x[entries.row] * history.xs + pairs.x[entries.column])[1]
             total = np.bincount(x, entries.value)[x]
             bound = self.bounds[own_y[entries.row], pairs.y[entries.column]]
@@ -339,6 +350,71 @@ def _least_by_group(group: IntArray, values: FloatArray, groups: int) -> FloatAr
     least = np.full(groups, np.inf)
     np.minimum.at(least, group, values)
     return least
+
+
+# Combinations that match alike.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AlikeCombinations:
+    """Combinations of the history table by their kinds: those of a kind match the same groups of the current table.
+
+    `kind` (int[combinations]) is the kind of each, -1 for those that match no group; `group` and `kind_of_pair` are the
+    pairs of a group and a kind that it matches. As long as little is specialized there are few kinds, however many
+    combinations there are.
+    """
+
+    kind: IntArray
+    kinds: int
+    group: IntArray
+    kind_of_pair: IntArray
+
+    @classmethod
+    def from_matches(cls, matches: GroupMatches, combinations: int) -> "AlikeCombinations":
+        """Find the kinds."""
+        used, place = np.unique(matches.combination, return_inverse=True)
+        number, kinds = number_sets(place, matches.group, len(used))
+        kind = np.full(combinations, -1)
+        kind[used] = number
+        first = np.zeros(len(used), dtype=np.bool_)
+        first[find_first(number, kinds)] = True
+        kept = first[place]
+        return cls(kind, kinds, matches.group[kept], number[place[kept]])
+
+    def incidence(self, groups: int) -> Any:
+        """A sparse matrix, groups × kinds: which groups match which."""
+        return _incidence(self.group, self.kind_of_pair, (groups, self.kinds))
+
+    def unite(self) -> Any:
+        """A sparse matrix, kinds × combinations, that adds up what the combinations of a kind have."""
+        matched = np.flatnonzero(self.kind >= 0)
+        return _incidence(self.kind[matched], matched, (self.kinds, len(self.kind)))
+
+
+def number_sets(owner: IntArray, member: IntArray, owners: int) -> tuple[IntArray, int]:
+    """Number owners so that those with equal sets of members have one number; pairs of both are different.
+
+    Sets are told apart by sums of hashes, and those with one sum are compared member by member: where two differ all
+    the same, the second gets a number of its own.
+
+    >>> numbers, sets = number_sets(np.array([0, 0, 1, 2, 2]), np.array([5, 7, 5, 7, 5]), 4)
+    >>> sets, numbers[0] == numbers[2], len(set(numbers.tolist()))
+    (3, np.True_, 3)
+    """
+    order = np.lexsort([member, owner])
+    member, lengths = member[order], np.bincount(owner, minlength=owners)
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mix_bits(member, 1), dtype=np.uint64)])
+    _, first, number = np.unique(total[ends] - total[starts], return_index=True, return_inverse=True)
+    like = first[number]  # the first owner of the same sum
+    as_long = lengths == lengths[like]
+    shift = np.where(as_long, starts[like] - starts, 0).repeat(lengths)
+    differs = ~as_long
+    differs[owner[order][member[np.arange(len(member)) + shift] != member]] = True
+    wrong = np.flatnonzero(differs)
+    number[wrong] = len(first) + np.arange(len(wrong))
+    return number, len(first) + len(wrong)
 
 
 # What the history table has on X and Y.

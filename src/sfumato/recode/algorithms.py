@@ -1,10 +1,12 @@
 """Run the algorithm that a policy names, and say why when nothing can be published."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.deadline import Deadline
 from sfumato.encode import EncodedTable
-from sfumato.errors import Infeasible, PolicyError
+from sfumato.errors import Infeasible, OutOfTime, PolicyError
 from sfumato.policy import Policy
 from sfumato.policy.options import CUTS
 from sfumato.recode.frequency_sets import FrequencyCounter
@@ -31,7 +33,13 @@ def recode(
     earlier releases, where a requirement is about the join with them. `run_parts` recodes the parts of a large table,
     in local recoding, where processes of this machine are not to do it. Algorithms work on the table generalized to the
     lowest levels that may be published; in the result, levels are counted from the values.
+
+    Where the policy limits the time, the search ends then with the best that it has found, which is marked as `early`;
+    it raises `OutOfTime` where it has found nothing.
     """
+    limit = policy.search.time_limit
+    deadline = None if limit is None else Deadline(limit, progress)
+    progress = deadline or progress
     permitted = encoded.permitted
     check_models(permitted, policy)
     name = policy.recoder
@@ -45,9 +53,15 @@ def recode(
         from sfumato.recode.local import recode_locally  # noqa: PLC0415 - same
 
         recoding = recode_locally(permitted, policy, name, progress, run=run_parts)
+    early = deadline is not None and deadline.early
+    if recoding is None and early:
+        raise OutOfTime(
+            f"the search found no release within {limit:g} s, though there may be one; give it more time "
+            "(--time-limit, or algorithm.time_limit), or ask for less"
+        )
     if recoding is None:
         raise explain_infeasible(whole_table(permitted), policy)
-    return shift_levels(recoding, encoded)
+    return replace(shift_levels(recoding, encoded), early=early)
 
 
 def check_models(encoded: EncodedTable, policy: Policy) -> None:

@@ -125,7 +125,7 @@ class Evaluator:
     def _is_viable(self, classes: EquivalenceClasses, doomed: FloatArray) -> bool:
         if self.requirement.rules_out(float((classes.sizes * doomed).sum())):
             return False
-        return self.requirement.limit > 0 or self.requirement.holds_linked(classes)
+        return not self.requirement.linked_rule_out(classes, doomed)
 
     def _undersized(self, grouped: NodeClasses) -> tuple[int, ...] | None:
         """Give the labels of the smallest class, if it rules the node out by its size alone."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sfumato.core.deadline import is_over
 from sfumato.core.keys import match_tuples
 from sfumato.encode import EncodedTable
 from sfumato.policy import Policy
@@ -22,13 +23,19 @@ from sfumato.recode.samarati import samarati
 
 
 def full_domain(encoded: EncodedTable, policy: Policy, name: str, progress: Progress | None = None) -> Recoding | None:
-    """Recode a table by a full-domain algorithm; nothing where the requirements cannot be met."""
+    """Recode a table by a full-domain algorithm; nothing where the requirements cannot be met.
+
+    Where the time is over before the algorithm comes to a node that passes, the most general one is taken if it does.
+    """
     requirement = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression)
     check_size([attribute.hierarchy.height for attribute in encoded.quasi])
     evaluator = Evaluator(encoded, requirement, METRICS[policy.search.metric](encoded))
-    if not evaluator.evaluate(evaluator.lattice.top).viable:
+    top = evaluator.evaluate(evaluator.lattice.top)
+    if not top.viable:
         return None
     best = ALGORITHMS[name](evaluator, progress)
+    if best is None and is_over(progress) and top.passes:
+        best = top
     return None if best is None else apply_node(encoded, evaluator, best.node, name)
 
 

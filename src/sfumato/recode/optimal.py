@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.arrays import BoolArray, IntArray
+from sfumato.core.deadline import is_over
 from sfumato.encode import EncodedTable
 from sfumato.recode.evaluation import Evaluation, Evaluator
 from sfumato.recode.incognito import search_subsets, viable_without_attributes
@@ -34,24 +35,27 @@ _MOST_WITNESSES = 20
 _MOST_ABOVE = 300
 """So many nodes above one that fails are looked at, by what is known of it."""
 
+_LOOKS_BY_COUNT = 20
+"""So many nodes are looked at before it is counted again how many are open below each."""
+
 _BLOCK = 1 << 16
 
 
 def optimal(evaluator: Evaluator, progress: Progress | None = None) -> Evaluation | None:
     """Find the passing node of least loss, or nothing where none passes.
 
-    Ties go to the lower node, then to the first in order of levels.
+    Ties go to the lower node, then to the first in order of levels. When its time is over, the best so far is given.
     """
     requirement, search = evaluator.requirement, _BranchAndBound(evaluator)
     search.learn(evaluator.evaluate(evaluator.lattice.top))
     if requirement.limit and requirement.linked > 1:
         # Nothing is pruned on linked persons where rows may be suppressed: begin with a good node.
-        strict = optimal(evaluator.without_suppression())
+        strict = optimal(evaluator.without_suppression(), progress)
         if strict is not None:
             search.learn(evaluator.evaluate(strict.node))
     if requirement.limit and len(evaluator.encoded.tuples) <= _FEW_TUPLES:  # without a limit, witnesses are cheaper
-        search.floor[~left_by_subsets(evaluator, _LARGEST_SUBSET)] = np.inf
-    while (node := search.next_node()) is not None:
+        search.floor[~left_by_subsets(evaluator, _LARGEST_SUBSET, progress)] = np.inf
+    while not is_over(progress) and (node := search.next_node()) is not None:
         search.bisect(search.chain_to_top(node))
         if search.may_improve(node):  # where failing rules out nothing below, the node itself is still open
             search.learn(evaluator.evaluate(node))
@@ -111,6 +115,8 @@ class _BranchAndBound:
         self.passing = np.zeros(self.floor.shape, dtype=np.bool_)
         self.best: Evaluation | None = None
         self.witnesses_left = _MOST_WITNESSES if follow else 0
+        self.open_below: NDArray[np.int32] | None = None  # as it was when chains were last laid by it
+        self.looks = 0
 
     @cached_property
     def witnesses(self) -> "Witnesses":
@@ -119,6 +125,7 @@ class _BranchAndBound:
 
     def learn(self, evaluation: Evaluation) -> None:
         """Note what evaluating a node tells of it and of others: two slices of each array, below and above the node."""
+        self.looks += 1
         node, requirement = evaluation.node, self.evaluator.requirement
         below, above = specializations(node), generalizations(node)
         if evaluation.viable:
@@ -197,12 +204,15 @@ class _BranchAndBound:
 
         Without suppression witnesses rule nodes out all over the lattice, and the cheapest step alone is better.
         """
-        open_below = np.zeros(self.floor.shape, dtype=np.int32)  # a lattice has fewer nodes than that, `LARGEST`
-        if self.evaluator.requirement.limit:
-            best_loss = np.finfo(np.float64).max if self.best is None else self.best.loss
-            open_below[self.floor <= best_loss] = 1
-            add_specializations(open_below)
-        chain = [node]
+        if self.open_below is None or (self.evaluator.requirement.limit and self.looks >= _LOOKS_BY_COUNT):
+            # Counting takes as long as a few looks, so that later chains go by a count that is a little out of date.
+            self.open_below = np.zeros(self.floor.shape, dtype=np.int32)  # a lattice has fewer nodes, `LARGEST`
+            if self.evaluator.requirement.limit:
+                best_loss = np.finfo(np.float64).max if self.best is None else self.best.loss
+                self.open_below[self.floor <= best_loss] = 1
+                add_specializations(self.open_below)
+            self.looks = 0
+        open_below, chain = self.open_below, [node]
         while steps := list(self.evaluator.lattice.parents(chain[-1])):
             chain.append(min(steps, key=lambda step: (-open_below[step], self.initial_floor[step], step)))
         return chain
@@ -218,20 +228,20 @@ class _BranchAndBound:
             low, high = (low, middle - 1) if self.passing[node] else (middle + 1, high)
 
 
-def left_by_subsets(evaluator: Evaluator, largest: int) -> BoolArray:
+def left_by_subsets(evaluator: Evaluator, largest: int, progress: Progress | None = None) -> BoolArray:
     """Mark the nodes over all attributes that no subset of up to `largest` attributes rules out.
 
     Stops early where subsets of a size rule out nothing. The frequency sets of small subsets are small, and what they
-    rule out need never be counted in full.
+    rule out need never be counted in full. When the time is over, what was ruled out so far is.
     """
     left = np.ones(evaluator.lattice.shape, dtype=np.bool_)
     viable = viable_without_attributes()
     for size in range(1, min(largest, left.ndim - 1) + 1):
         before = int(left.sum())
-        viable = dict(search_subsets(evaluator, size, viable))
+        viable = dict(search_subsets(evaluator, size, viable, progress))
         for subset, nodes in viable.items():
             left &= nodes.reshape([levels if i in subset else 1 for i, levels in enumerate(left.shape)])
-        if size > 1 and left.sum() == before:
+        if is_over(progress) or (size > 1 and left.sum() == before):
             break
     return left
 

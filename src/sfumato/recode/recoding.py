@@ -48,7 +48,8 @@ class Recoding:
     of each column, for full-domain algorithms; `cut` says that each column has one cut through its hierarchy, as
     top-down specialization leaves it. `group` is there where two tables are published: the class of each row, -1 where
     it is suppressed. The labels do not tell the class then, since they are the values themselves. `unmatched` counts
-    the rows that match no record of the earlier releases that were joined.
+    the rows that match no record of the earlier releases that were joined. `early` says that the time for the search
+    was over before it was through.
     """
 
     algorithm: str
@@ -62,6 +63,7 @@ class Recoding:
     unmatched: int = 0
     counts: IntArray | None = None
     divided: DividedLines | None = None
+    early: bool = False
 
     @property
     def local(self) -> bool:

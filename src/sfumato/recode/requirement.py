@@ -64,6 +64,19 @@ class Requirement:
         """The fewest persons who have to share a person's set of classes."""
         return max((model.linked for model in self.models), default=1)
 
+    def linked_rule_out(self, classes: EquivalenceClasses, doomed: FloatArray) -> bool:
+        """Tell whether neither these classes nor any division of them can have enough persons share their classes.
+
+        Classes that are doomed as a whole go in any case; what is left has to be suppressed besides. Where no row may
+        be suppressed, this is exact.
+        """
+        if self.linked <= 1:
+            return False
+        gone = doomed >= 1.0
+        left = classes.select(~gone) if gone.any() else classes
+        least = linked_persons(left).least_suppressed(self.linked)
+        return self.rules_out(float(classes.sizes[gone].sum()) + least)
+
     def holds_linked(self, classes: EquivalenceClasses) -> bool:
         """Tell whether every person's set of classes is shared by enough persons, in a table of these classes.
 

@@ -42,6 +42,8 @@ def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
         "needs": {name: column.as_json() for name, column in needs.items()},
         "costs": {name: [[a, b, cost] for (a, b), cost in pairs.items()] for name, pairs in costs.items()},
     }
+    if policy.search.time_limit is not None:
+        content["ended_early"] = publication.recoding.early
     if policy.matched:
         content["patterns"] = {pattern: list(columns) for pattern, columns in policy.matched.items()}
     if publication.masked:

@@ -41,11 +41,12 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 
-def anonymize(
+def anonymize(  # noqa: PLR0913 - what is published, by whom, and how long it may take
     data: Any,
     policy: "str | Path | Mapping[str, Any] | Policy",
     *,
     progress: Progress | None = None,
+    time_limit: float | None = None,
     engine: str = "memory",
     memory: str | int | None = None,
     master: str | None = None,
@@ -57,12 +58,17 @@ def anonymize(
     something is wrong with the table, the policy or a hierarchy; returns nothing that the verifier has not passed.
     Where the policy's form is one of drawn rows, it is a `DrawnRelease`; of densities, an `UncertainRelease`.
 
+    The search ends after `time_limit` seconds, in place of the policy's, with the best that it has found; it raises
+    `OutOfTime` where it has found nothing. Without one, the same table and policy give the same transformation.
+
     `engine` is who has the rows: ``memory``, ``stream`` (the disk, for a path), ``spark``, or ``auto``, which streams
     what does not fit into the `memory` allowed, in bytes or as in ``"4GB"``, half of what is free by itself. The rows
     of a release that was streamed are in no frame: `Release.save` writes them, and lets the verifier look at the files.
     With ``spark``, `data` may be a Spark DataFrame, `Release.table` is one, and `master` is the URL of a cluster.
     """
     rules = load(policy)
+    if time_limit is not None:
+        rules = rules.replace(time_limit=time_limit)
     options = EngineOptions(engine, read_size(memory) if isinstance(memory, str) else memory, master=master)
     if choose_engine(options, _data_place(data, rules), rules) != "memory":
         return prepare(data, rules, progress=progress, engine=options)
@@ -70,7 +76,7 @@ def anonymize(
         release = _draw(data, rules, progress)
         release.verify()
         return cast("Release", release)
-    publication = publish(data, policy, progress=progress)
+    publication = publish(data, rules, progress=progress)
     return Release(publication, verify_publication(publication))
 
 

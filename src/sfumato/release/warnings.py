@@ -48,7 +48,14 @@ def release_warnings(publication: Publication, persons: PersonRisk | None, maski
         *_earlier_releases(publication),
         *_further_rows(publication),
         *_seed(publication),
+        *_ended_early(publication),
     ]
+
+
+def _ended_early(publication: Publication) -> Iterator[str]:
+    if publication.recoding.early:
+        limit = publication.policy.search.time_limit
+        yield f"the search ended after {limit:g} s, before it was through: with more time less may be lost"
 
 
 def _two_tables(publication: Publication) -> Iterator[str]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.deadline import is_over
 from sfumato.core.segments import Segments, sort_by_group, stable_order
 from sfumato.recode.local.exchange import Exchange
 from sfumato.recode.local.partition import Partition
@@ -55,7 +56,7 @@ _ROUNDS = 40
 def bottom_up(problem: Problem, progress: Progress | None = None) -> Partition:
     """Partition into groups that pass, marked as early as they can be; rows suppressed at the start stay so.
 
-    Progress is in rows: those that have a group, and all.
+    Progress is in rows: those that have a group, and all. When the time is over, those that have none are one group.
     """
     groups, rows = [problem.start.suppressed], int(problem.start.sizes.sum())
     for step in steps(problem):
@@ -63,6 +64,8 @@ def bottom_up(problem: Problem, progress: Progress | None = None) -> Partition:
         orphans = step.unassigned.partition
         if progress:
             progress(rows - int(orphans.rows.sum()), rows)
+        if is_over(progress):
+            return Partition.concatenate([*groups, orphans.as_one_group()])
     if not len(orphans):
         return Partition.concatenate(groups)
     adopted = adopt_orphans(problem, Partition.concatenate(groups), orphans)

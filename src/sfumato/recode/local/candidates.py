@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sfumato.core.deadline import is_over
 from sfumato.policy.class_aggregates import MICROAGGREGATION
 from sfumato.recode.local.bottom_up import bottom_up
 from sfumato.recode.local.cover import cover
@@ -106,9 +107,12 @@ def find_candidates(
     problem: Problem, names: Sequence[str], effort: Effort | None, clustering: str, progress: Progress | None = None
 ) -> list[Candidate]:
     """Run algorithms, and improve the cheapest result with some effort: that one first, then each as it came."""
-    found = [Candidate(name, _find_classes(problem, name, progress, clustering)) for name in names]
+    found = list[Candidate]()
+    for name in names:
+        if not found or not is_over(progress):
+            found.append(Candidate(name, _find_classes(problem, name, progress, clustering)))
     best = cheapest(problem, found)
-    if effort is not None:
+    if effort is not None and not is_over(progress):
         improved = improve(problem, best.partition, effort, progress)
         if improved is not best.partition:
             return [Candidate(best.algorithm, improved, improved=True), *found]
@@ -132,8 +136,8 @@ def improve(problem: Problem, partition: Partition, effort: Effort, progress: Pr
     Nothing is drawn at random, so the same input gives the same result.
     """
     start = partition
-    covering = Exchange(problem, cover(problem, partition, effort.lines, progress), effort.pairs).fill()
+    covering = Exchange(problem, cover(problem, partition, effort.lines, progress), effort.pairs, progress).fill()
     if covering.rows_without_place <= effort.lost * problem.encoded.rows:
         start = min((settle(problem, covering.result), partition), key=problem.cost)
-    exchanged = Exchange(problem, start, effort.pairs).improve(_LITTLE)
+    exchanged = Exchange(problem, start, effort.pairs, progress).improve(_LITTLE)
     return min((settle(problem, exchanged.result), partition), key=problem.cost)

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses
+from sfumato.core.deadline import is_over
 from sfumato.core.keys import mix_bits
 from sfumato.core.segments import Segments
 from sfumato.recode.local.compositions import Compositions
@@ -94,7 +95,7 @@ def cover(problem: Problem, partition: Partition, budget: int, progress: Progres
         else _BalancedSearch(problem, published, budget, compositions)
     )
     classes, groups, rows = list[Partition](), 0, int(published.rows.sum())
-    while search.queue and len(search.unassigned) and search.budget > 0:
+    while search.queue and len(search.unassigned) and search.budget > 0 and not is_over(progress):
         found = search.next_classes()
         if len(found):
             classes.append(replace(found, group=found.group + groups, tuples=search.unassigned.tuples[found.tuples]))

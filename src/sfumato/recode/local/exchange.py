@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
+from sfumato.core.deadline import is_over
 from sfumato.core.segments import Segments, sort_by_group
-from sfumato.recode.local.axes import AttributeAxis
+from sfumato.recode.local.axes import AttributeAxis, TreeAxis
 from sfumato.recode.local.compositions import Compositions
 from sfumato.recode.local.partition import SUPPRESSED, Partition
 from sfumato.recode.local.problem import Hulls, PricedGroups, Problem
+from sfumato.recode.recoding import Progress
 
 _GAIN = 1e-9
 """What a change has to save, in rows."""
@@ -68,7 +70,8 @@ class Exchange:
     which has no members of its own. The budget is in pairs of line and class.
     """
 
-    def __init__(self, problem: Problem, partition: Partition, budget: int) -> None:
+    def __init__(self, problem: Problem, partition: Partition, budget: int, progress: Progress | None = None) -> None:
+        self.progress = progress
         self.problem, self.budget, self._reach = problem, budget, budget // _TURNS
         self._partition = partition.without_empty_groups().combine_lines()
         self._published = np.flatnonzero(self._partition.group >= 0)
@@ -129,7 +132,7 @@ class Exchange:
     def _repeat(self, helps: Callable[[], bool]) -> "Exchange":
         """Go on while it helps, with some patience: what was refused once may fit elsewhere."""
         barren, done, patience = 0, 0, _BARREN if self.problem.encoded.domains else 1
-        while barren < patience and done < _ROUNDS and self.budget > 0:
+        while barren < patience and done < _ROUNDS and self.budget > 0 and not is_over(self.progress):
             barren, done = 0 if helps() else barren + 1, done + 1
         return self
 
@@ -371,18 +374,31 @@ def _cost_tables(problem: Problem, hulls: Hulls, tuples: IntArray) -> list[tuple
     Returns the table's row of each leaf, int[v], and the table [values that occur, classes].
     """
     tables = []
-    for axis, codes, hull in zip(problem.axes, problem.encoded.tuples.quasi, hulls, strict=True):
+    for axis, codes, hull_of_class in zip(problem.axes, problem.encoded.tuples.quasi, hulls, strict=True):
         used = np.unique(codes[tuples])
         row_of = np.zeros(len(axis.single), dtype=np.int64)
         row_of[used] = np.arange(len(used))
+        hull, number = _different_hulls(axis, hull_of_class)
         single, table = axis.single[used], np.empty((len(used), len(hull)), dtype=np.float32)
         step = max(_CELLS // hull.size, 1)  # some values at a time: hulls of sets may be long
         for start in range(0, len(used), step):
             joined = axis.join(single[start : start + step, None], hull[None])
             cost = axis.cell_costs(joined.reshape(-1, hull.shape[1]))
             table[start : start + step] = cost.reshape(-1, len(hull))
-        tables.append((row_of, table))
+        tables.append((row_of, table if number is None else table.take(number, axis=1)))
     return tables
+
+
+def _different_hulls(axis: AttributeAxis, hulls: IntArray) -> tuple[IntArray, IntArray | None]:
+    """Give hulls of the different nodes among hulls, int[c, 2], and which of them each class has, int[c].
+
+    What a value costs with a hull depends on its node alone. All hulls are given where most nodes differ, or where
+    columns have no nodes.
+    """
+    if not isinstance(axis, TreeAxis):
+        return hulls, None
+    _, first, number = np.unique(axis.nodes(hulls), return_index=True, return_inverse=True)
+    return (hulls, None) if 2 * len(first) > len(hulls) else (hulls[first], number)
 
 
 # What could change, and which changes go together

@@ -10,17 +10,19 @@ class, which everybody shares.
 import numpy as np
 
 from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.deadline import is_over
 from sfumato.core.linked_persons import linked_persons
 from sfumato.core.segments import Segments, stable_order
 from sfumato.recode.local.partition import Partition
 from sfumato.recode.local.problem import PricedGroups, Problem
 from sfumato.recode.local.settle import merge_failing, settle
+from sfumato.recode.recoding import Progress
 
 
-def satisfy_linked_k(problem: Problem, partition: Partition) -> Partition | None:
+def satisfy_linked_k(problem: Problem, partition: Partition, progress: Progress | None = None) -> Partition | None:
     """Change classes until as many persons as required share each person's set of them; nothing if that cannot be.
 
-    The classes pass before and after.
+    The classes pass before and after. When the time is over, all rows are one class, which everybody shares.
     """
     required = problem.requirement.linked
     while required > 1:
@@ -29,6 +31,9 @@ def satisfy_linked_k(problem: Problem, partition: Partition) -> Partition | None
             break
         if partition.groups == 1:
             return None
+        if is_over(progress):
+            partition = settle(problem, partition.as_one_group())
+            continue
         rare = np.zeros(int(problem.persons.max()) + 1, dtype=np.bool_)  # by the code of the person
         rare[linked.persons[linked.sharing < required]] = True
         person = problem.persons.take(partition.tuples)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.core.arrays import narrow_codes
+from sfumato.core.deadline import is_over
 from sfumato.encode import EncodedTable
 from sfumato.models import AlphaDeassociation
 from sfumato.policy import Policy
@@ -55,7 +56,7 @@ def recode_locally(
     uncut = little and not all(isinstance(axis, TreeAxis) for axis in problem.axes)
     publish = policy.document.get("publish")
     asked = isinstance(publish, Mapping) and "ranges" in publish  # who says how ranges are published wants ranges
-    if name == "auto" and uncut and not asked:
+    if name == "auto" and uncut and not asked and not is_over(progress):
         by_levels = replace(policy, search=replace(policy.search, name=_BY_LEVELS))
         second = choose_start(pose_problem(encoded, by_levels))
         other = None if second is None else _find_best(second, by_levels, _BY_LEVELS, progress, run)
@@ -88,7 +89,7 @@ def _find_best(
     linked = [  # linking persons may cost one of them more than another
         replace(candidate, partition=partition)
         for candidate in found
-        if (partition := satisfy_linked_k(problem, candidate.partition)) is not None
+        if (partition := satisfy_linked_k(problem, candidate.partition, progress)) is not None
     ]
     return cheapest(problem, linked) if linked else None
 

@@ -23,6 +23,7 @@ from sfumato.cluster.mdav import mdav, v_mdav
 from sfumato.cluster.median_cuts import median_cuts
 from sfumato.cluster.mixed_points import CategoryColumn, MixedPoints
 from sfumato.core.arrays import FloatArray, IntArray
+from sfumato.core.deadline import report_through
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.errors import Infeasible
 from sfumato.recode.local.aggregate_axes import GridAxis
@@ -168,7 +169,9 @@ def aggregate_strata(
             continue
         limit -= int(start.suppressed.rows.sum())
         posed = replace(stratum, start=start)
-        report = None if progress is None else partial(_report_stratum, progress, done, int(problem.start.rows.sum()))
+        report = None
+        if progress is not None:
+            report = report_through(progress, partial(_report_stratum, progress, done, int(problem.start.rows.sum())))
         found.append(settle(posed, microaggregation(posed, report, clustering=clustering)) if start.groups else start)
         done += int(stratum.start.rows.sum())
     if failing:

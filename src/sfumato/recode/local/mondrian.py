@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
+from sfumato.core.deadline import is_over
 from sfumato.core.keys import count_keys, number_tuples, pack_tuples
 from sfumato.core.segments import Segments
 from sfumato.recode.local.axes import TreeAxis
@@ -52,6 +53,9 @@ def _partition(problem: Problem, progress: Progress | None, *, relaxed: bool) ->
     groups = groups.sort_by_group()
     finished, done, rows = list[Partition](), 0, int(groups.rows.sum())
     while len(groups):
+        if is_over(progress):
+            finished.append(groups)
+            break
         uncut, groups = _cut_widest(groups, coordinates, relaxed=relaxed)
         finished += uncut
         if progress is not None:

@@ -124,6 +124,10 @@ class Partition:
         group = np.where(self.group < 0, SUPPRESSED, target[self.group])
         return Partition(self.tuples, self.rows, group, len(targets)).combine_lines()
 
+    def as_one_group(self) -> "Partition":
+        """Unite all groups."""
+        return self.merge(np.zeros(self.groups, dtype=np.int64))
+
     def without_empty_groups(self) -> "Partition":
         """Renumber the groups that have lines, without gaps."""
         used = np.zeros(self.groups, dtype=np.bool_)

@@ -21,6 +21,7 @@ import numpy as np
 
 from sfumato.core.arrays import Codes, IntArray, narrow_codes
 from sfumato.core.classes import Histogram, SensitiveDomain
+from sfumato.core.deadline import Deadline, is_over
 from sfumato.core.keys import PackedTuples
 from sfumato.core.segments import Segments
 from sfumato.core.worker_processes import WorkerProcesses, count_processes
@@ -63,9 +64,10 @@ class PartRecoder:
 
     problem: Problem
     names: tuple[str, ...]
+    deadline: Deadline | None = None
 
     @classmethod
-    def from_problem(cls, problem: Problem, names: Sequence[str]) -> "PartRecoder":
+    def from_problem(cls, problem: Problem, names: Sequence[str], progress: Progress | None = None) -> "PartRecoder":
         """Leave out of a problem all that grows with the table."""
         encoded = problem.encoded
         bare = {attribute.name: _without_rows(attribute) for attribute in encoded.quasi}
@@ -83,11 +85,12 @@ class PartRecoder:
         axes = tuple(_rebased(axis, bare[axis.name]) for axis in problem.axes)
         start = Partition.one_group(_NONE)
         posed = replace(problem, encoded=empty, source=empty, axes=axes, start=start, bundle_values={})
-        return cls(posed, tuple(name for name in names if name != "optimal"))
+        deadline = progress.showing(None) if isinstance(progress, Deadline) else None
+        return cls(posed, tuple(name for name in names if name != "optimal"), deadline)
 
     def __call__(self, part: Part) -> Candidate:
         """Recode a part: the best classes, whose tuples are numbered as they are in the part."""
-        return find_candidates(self._pose(part), self.names, part.effort, clustering="")[0]
+        return find_candidates(self._pose(part), self.names, part.effort, clustering="", progress=self.deadline)[0]
 
     def _pose(self, part: Part) -> Problem:
         """Make the problem of a part."""
@@ -163,7 +166,9 @@ def _recode(
         if progress is not None:
             progress(done, rows)
 
-    return _unite(problem, pieces, run(PartRecoder.from_problem(problem, names), parts, report))
+    found = run(PartRecoder.from_problem(problem, names, progress), parts, report)
+    is_over(progress)  # what ended in other processes is known to this one as well
+    return _unite(problem, pieces, found)
 
 
 def divide(problem: Problem, count: int) -> list[Partition]:

@@ -23,6 +23,7 @@ import numpy as np
 
 from sfumato.core.arrays import BoolArray, FloatArray, IntArray
 from sfumato.core.classes import EquivalenceClasses, SensitiveDomain
+from sfumato.core.deadline import is_over
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.core.numbers import ceil_times, exact_fraction
 from sfumato.core.segments import Segments, stable_order
@@ -38,13 +39,16 @@ _TRIED = 32
 def progressive(problem: Problem, progress: Progress | None = None) -> Partition:
     """Partition into groups in the order in which they leave; rows that are suppressed at the start stay so.
 
-    Progress is in rows: those that have left, and all.
+    Progress is in rows: those that have left, and all. When the time is over, what has not left is one group.
     """
     left, rows = [problem.start.suppressed], int(problem.start.sizes.sum())
     for loop in loops(problem):
         left += loop.removed
         if progress:
             progress(rows - int(loop.unassigned.partition.rows.sum()), rows)
+        if is_over(progress):
+            left.append(loop.unassigned.partition.as_one_group())
+            break
     return Partition.concatenate(left)
 
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray
+from sfumato.core.deadline import is_over
 from sfumato.core.keys import number_tuples, pack_tuples
 from sfumato.core.segments import Segments, stable_order
 from sfumato.hierarchy import Hierarchy
@@ -51,7 +52,8 @@ def top_down(problem: Problem, progress: Progress | None = None) -> Partition:
 
     All groups that can still be divided are specialized at once (the loop of Algorithm 2 over all of its queue).
     `back` float[n] are the rows of each line that go back to the undivided group, `attribute` int[g] what each group is
-    specialized by. Progress is in rows: those of groups that are finished, and all.
+    specialized by. Progress is in rows: those of groups that are finished, and all. When the time is over, groups
+    stay as they are.
     """
     finished: list[Partition] = []
 
@@ -65,7 +67,7 @@ def top_down(problem: Problem, progress: Progress | None = None) -> Partition:
     groups, least = one_active_group(problem), problem.requirement.least
     while True:
         # No lower level has one label for all rows of a group, so it becomes two at least, and each has to pass.
-        able = (groups.sizes >= 2 * least) & (groups.level > 0).any(axis=0)
+        able = (groups.sizes >= 2 * least) & (groups.level > 0).any(axis=0) & (not is_over(progress))
         rest = groups.select(np.flatnonzero(~able))
         finish(rest, rest.rows)
         if progress:

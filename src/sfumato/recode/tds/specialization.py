@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sfumato.core.arrays import IntArray, narrow_codes
+from sfumato.core.deadline import Deadline, is_over
 from sfumato.encode import EncodedTable, QuasiIdentifier
 from sfumato.errors import Infeasible, PolicyError
 from sfumato.hierarchy import Ranges
@@ -57,8 +58,8 @@ def specialize_top_down(
     failing = [view for view in views if view.failing > requirement.limit]
     # What would help is said of the most general table, so before a way down is looked for.
     reasons = [_why_not(view) for view in failing if isinstance(view, LinkView)]
-    if failing and (any(view.monotone for view in failing) or not search.descend()):
-        if reasons:
+    if failing and (any(view.monotone for view in failing) or not search.descend(progress)):
+        if reasons and not (isinstance(progress, Deadline) and progress.early):
             raise Infeasible("; ".join(reasons))
         return None
     search.specialize_all(progress)
@@ -163,19 +164,19 @@ class SpecializationSearch:
             self._add(number, 0)
 
     def specialize_all(self, progress: Progress | None = None) -> None:
-        """Specialize as long as a candidate is valid (lines 2 to 6)."""
+        """Specialize as long as a candidate is valid (lines 2 to 6), and there is time."""
         done = 0
-        while (best := self._best()) is not None:
+        while not is_over(progress) and (best := self._best(progress)) is not None:
             self._specialize(best)
             done += 1
             if progress is not None:
                 progress(done, done + len(self.candidates))
 
-    def descend(self) -> bool:
+    def descend(self, progress: Progress | None = None) -> bool:
         """Specialize whatever leaves the fewest rows failing, until the requirements are met; whether they ever are.
 
         For requirements that a specialization may mend. It gives up when some steps in a row were of no use, so that it
-        is no proof that there is no way where it finds none.
+        is no proof that there is no way where it finds none; and when the time is over.
         """
 
         def order(candidate: CandidateNode) -> tuple[int, float, int, int]:
@@ -188,12 +189,17 @@ class SpecializationSearch:
             if not self.candidates or vain >= _PATIENCE:
                 return False
             for candidate in self.candidates.values():
+                if is_over(progress):
+                    return False
                 self._look(candidate)
             self._specialize(min(self.candidates.values(), key=order))
         return True
 
-    def _best(self) -> CandidateNode | None:
-        """Find the valid candidate of the best score (line 3); of equals the one of more gain, then the first."""
+    def _best(self, progress: Progress | None = None) -> CandidateNode | None:
+        """Find the valid candidate of the best score (line 3); of equals the one of more gain, then the first.
+
+        None when the time is over amid the candidates: the best of some of them says nothing.
+        """
         if self.gains is not None:  # gains that depend on the classes, of all candidates whose classes have changed
             for candidate in self.candidates.values():
                 if not candidate.weighed:
@@ -206,6 +212,8 @@ class SpecializationSearch:
             candidate = self.candidates[key]
             if best is not None and candidate.gain <= score:
                 break  # its score is at most its gain, and that of all behind it
+            if is_over(progress):
+                return None
             self._look(candidate)
             failing = candidate.failing(self.limit)
             if any(view.monotone for view in failing):
