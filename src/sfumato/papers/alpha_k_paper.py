@@ -290,8 +290,8 @@ REASONS: tuple[Reason, ...] = (
         "[56] (c)",
         "distortion decreases as α increases",
         "*",
-        "Ours: the algorithms are greedy, and by the refined bound classes that fail together are merged, which costs "
-        "more at α = 0.6 than at 0.5.",
+        "Ours: the algorithms are greedy, so that a weaker requirement may lead them to more loss, as α = 0.6 does "
+        "beside 0.5.",
     ),
     Reason("[56] (d)", "distortion increases with the size*", "*", _RATIO),
     Reason(

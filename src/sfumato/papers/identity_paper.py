@@ -315,14 +315,14 @@ def paper_figures(run: Run) -> dict[str, list[IdentityFigure]]:
         both = {"common": common(rpi), "identity-reserved": reserved(rpi)}
         against_common.append(IdentityFigure(f"Figure {number}", f"local recoding, rpi = {rpi}", "k", both))
     by_k = {method.label: reserved(FIXED_RPI, method) for method in RECODINGS}
-    by_l = {
-        f"{method.label}{words}": diversity(method, uniform=uniform)
-        for uniform, words in ((True, ""), (False, ", occupations as they are"))
-        for method in (GLOBAL, LOCAL)
-    }
+    by_l, as_they_are = (
+        {method.label: diversity(method, uniform=uniform) for method in (GLOBAL, LOCAL)} for uniform in (True, False)
+    )
+    beside = f"(k, l)-diversity of occupations as they are, k = {FIXED_K}"
     recodings = [
         IdentityFigure("Figure 5", f"k-anonymity, rpi = {FIXED_RPI}", "k", by_k),
         IdentityFigure("Figure 6", f"(k, l)-diversity, k = {FIXED_K}, rpi = {FIXED_RPI}", "l", by_l),
+        IdentityFigure("Figure 6", f"{beside}, rpi = {FIXED_RPI}", "l", as_they_are),
     ]
     by_share = [
         IdentityFigure(name, f"{_AXES[fixed]} = {FIXED_SHARE}, rpi = {FIXED_RPI}", across, {"local": shares(fixed)})

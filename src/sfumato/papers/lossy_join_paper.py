@@ -337,31 +337,26 @@ def _claims_on_sweep(run: Run, sweep: str) -> Iterator[Claim]:
         other = "; ".join(f"{reading}: {', '.join(verdict)}" for reading, verdict in others)
         return Claim(FIGURES[sweep], says, of, theirs, *judge(PAPER_ESTIMATE), other)
 
+    def lower(method: LossyJoinMethod) -> Callable[[str], Verdict]:
+        return lambda by: _lower_everywhere(errors(ALPHA_LOSSY, by), errors(method, by))
+
+    def lower_than_alpha(method: LossyJoinMethod) -> Callable[[str], Verdict]:
+        return lambda by: _lower_on_average(errors(method, by), errors(GENERALIZED, by))
+
+    def trend(method: LossyJoinMethod) -> Callable[[str], Verdict]:
+        return lambda by: judge(errors(method, by))
+
     if sweep != "selectivity":  # of Figure 4 the text does not say it
         for method in (*ANATOMIES, GENERALIZED):
-            yield claim(
-                f"{ALPHA_LOSSY.label} has a lower average error",
-                f"against {method.label}",
-                "lower",
-                lambda by, method=method: _lower_everywhere(errors(ALPHA_LOSSY, by), errors(method, by)),
-            )
+            of = f"against {method.label}"
+            yield claim(f"{ALPHA_LOSSY.label} has a lower average error", of, "lower", lower(method))
     if sweep == "attributes":  # said of Figure 2 alone
         for method in ANATOMIES:
-            yield claim(
-                "Anatomy has a lower error than Alpha, on average",
-                method.label,
-                "lower",
-                lambda by, method=method: _lower_on_average(errors(method, by), errors(GENERALIZED, by)),
-            )
+            says = "Anatomy has a lower error than Alpha, on average"
+            yield claim(says, method.label, "lower", lower_than_alpha(method))
     says, theirs, judge = TRENDS[sweep]
     for method in METHODS:
-        yield claim(
-            f"average error {says}",
-            method.label,
-            theirs,
-            lambda by, method=method: judge(errors(method, by)),
-            refined=method in PLAIN,
-        )
+        yield claim(f"average error {says}", method.label, theirs, trend(method), refined=method in PLAIN)
 
 
 def _lower_everywhere(ours: Sequence[float], others: Sequence[float]) -> Verdict:

@@ -158,7 +158,8 @@ class RangeNodes(ColumnNodes):
     def _unlikeness(self, first: int, last: int, cuts: IntArray) -> FloatArray:
         """Measure by how many rows the halves of a run differ, for each cut of it: float[m]."""
         rows = self.counts.sum(axis=1)[first : last + 1].cumsum()
-        return np.abs(2 * rows[cuts - first] - rows[-1])
+        unlike: FloatArray = np.abs(2 * rows[cuts - first] - rows[-1])
+        return unlike
 
     def _cut_behind(self, node: int, cut: int, gain: float) -> Specialization:
         first, last = self.runs[node]
