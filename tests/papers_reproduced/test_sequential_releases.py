@@ -26,6 +26,7 @@ from sfumato.papers.sequential_releases import (
     SPLIT,
     XY,
     Departments,
+    Paths,
     SequentialExperiment,
     SequentialGrid,
     SequentialPoint,
@@ -121,7 +122,7 @@ def test_policies_are_accepted(made_up: Departments) -> None:
 
 def test_distortion_by_hand(made_up: Departments) -> None:
     """Steps up a taxonomy are counted for categories, shares of the full range for numbers, both per record."""
-    paths = {"sex": {"f": ("f", "*")}, "job": {"cook": ("cook", "service", "*")}}
+    paths: dict[str, Paths] = {"sex": {"f": ("f", "*")}, "job": {"cook": ("cook", "service", "*")}}
     counts = {
         "sex": {("f", "f"): 1, ("f", "*"): 3},
         "job": {("cook", "cook"): 2, ("cook", "service"): 2},
