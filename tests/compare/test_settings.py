@@ -64,7 +64,7 @@ def test_keys_that_an_algorithm_has_no_use_for_are_left_out(project: Path) -> No
     ("settings", "says"),
     [
         ({"kk": [1]}, "'kk' is no key of this policy that can be set; did you mean k?"),
-        ({"zzz": [1]}, "'zzz' is no key of this policy that can be set; it has class, clustering, column"),
+        ({"zzz": [1]}, "'zzz' is no key of this policy that can be set; it has beneficial, class, clustering, column"),
         ({"alpha": [0.5]}, "'alpha' is no key of this policy"),
         ({"k": []}, "has no values to try"),
         ({"k": "25"}, "has no values to try"),

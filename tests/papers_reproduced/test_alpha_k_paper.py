@@ -11,6 +11,7 @@ from sfumato.papers.alpha_k_paper import (
     IMPROVED,
     INCOGNITO,
     LOCAL,
+    PLAIN,
     AdultSalaries,
     AlphaKPoint,
     claims,
@@ -25,8 +26,9 @@ Change = Callable[[dict[str, Any]], dict[str, float]]
 PROGRESSIVE, TOP_DOWN = (local.label for local in LOCAL)
 
 
-def made_up_case(label: str, point: AlphaKPoint) -> dict[str, Any]:
+def made_up_case(named: str, point: AlphaKPoint) -> dict[str, Any]:
     """Figures in which everything that the text states is so."""
+    label = named.removesuffix(", plain α")
     grown = point.size / 8
     loss = {INCOGNITO.label: 0.9, PROGRESSIVE: 0.2, TOP_DOWN: 0.21}[label]
     loss *= grown * (1.2 - 0.5 * point.alpha) * (1 + 0.005 * point.k * (label == TOP_DOWN)) * (1 + 0.001 * point.k)
@@ -35,13 +37,13 @@ def made_up_case(label: str, point: AlphaKPoint) -> dict[str, Any]:
         TOP_DOWN: 0.6 - 0.2 * point.alpha,
         PROGRESSIVE: 0.1 + 0.01 * point.alpha - 0.002 * point.k,
     }[label]
-    return vars(point) | {"algorithm": label, "rows": 10, "seconds": seconds * grown, "distortion": loss}
+    return vars(point) | {"algorithm": named, "rows": 10, "seconds": seconds * grown, "distortion": loss}
 
 
 @pytest.fixture
 def run(about: dict[str, Any]) -> dict[str, Any]:
     """A run with such figures at every point."""
-    labels = (INCOGNITO.label, PROGRESSIVE, TOP_DOWN)
+    labels = (INCOGNITO.label, PROGRESSIVE, TOP_DOWN, *(plain.label for plain in PLAIN.values()))
     return about | {"cases": [made_up_case(label, point) for point in FULL.points() for label in labels], "repeat": 5}
 
 
@@ -69,12 +71,15 @@ def test_policy_of_a_run() -> None:
     assert {name for name, role in roles.items() if role == "quasi"} == {"age", "workclass", "education"}
     assert (roles["salary-class"], roles["race"]) == ("sensitive", "identifier")
     assert document["algorithm"]["improve"] is False
+    plain = adult.policy_for(AlphaKPoint(2, 0.5, 3), PLAIN[LOCAL[0]])
+    assert [one["privacy"][0]["refined"] for one in (document, plain)] == [True, False]
 
 
 def test_what_is_so_holds(run: dict[str, Any]) -> None:
     """Where everything is as the text states, every claim holds."""
     found = claims(run)
     assert [one for one in found if one.verdict != "holds"] == []
+    assert all(one.other.startswith("plain α: ") and one.other.endswith(", holds") for one in found)
     assert len(found) == 2 * 3 + 2 + 2 * (3 + 3 + 3 + 3) + 1 + 3 + 1
 
 

@@ -1,5 +1,6 @@
 """The lossy-join experiment: its points, its claims and its page."""
 
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +13,7 @@ from sfumato.papers.lossy_join_paper import (
     GENERALIZED,
     IMPROVED,
     METHODS,
+    PLAIN,
     QUASI,
     TRENDS,
     LossyJoinMethod,
@@ -42,6 +44,9 @@ def run(about: dict[str, Any]) -> dict[str, Any]:
     """A run in which the methods stand in the order of the text, but for one point, and errors change nowhere."""
     every, default = sweep_points(40_000), LossyJoinPoint(40_000)
     cases = [made_up(method, point, error) for point in distinct_points(every) for method, error in ERRORS.items()]
+    cases += [
+        made_up(plain, point, ERRORS[method]) for point in distinct_points(every) for method, plain in PLAIN.items()
+    ]
     cases += [made_up(method, default, 0.03) for method in IMPROVED]
     strange = next(one for one in cases if one["selectivity"] == 0.3 and one["method"] == ALPHA_LOSSY.label)
     strange["expected"] = strange["expected"] | {"average": 0.065}
@@ -77,7 +82,8 @@ def test_classes_are_the_same() -> None:
 def test_orders(run: dict[str, Any]) -> None:
     """The order of the text is counted over all points, by each estimate and measure."""
     found = {(one["order"], one["estimate"], one["of"]): one["ours"] for one in count_orders(run)}
-    assert len(found) == 2 * 2 * 2
+    assert len(found) == 2 * 2 * 2 * 3
+    assert found["Alpha(Lossy) < Anatomy, ℓ = 3", "the paper's", "average"] == "21 of 21 points"
     assert found["Alpha(Lossy) < Anatomy, ℓ = 3 < Alpha", "expected value", "average"] == "20 of 21 points"
     assert found["Alpha(Lossy) < Anatomy, ℓ = 4 < Alpha", "expected value", "average"] == "21 of 21 points"
 
@@ -90,7 +96,11 @@ def test_claims(run: dict[str, Any]) -> None:
         assert one.verdict == ("does not hold" if "decreases" in one.says else "holds")
         assert one.other.startswith("expected value: ")
     flat = found["2", "average error is unchanged by the number of quasi-identifiers", "Alpha"]
-    assert (flat.theirs, flat.ours, flat.other) == ("unchanged", "× 1.00", "expected value: × 1.00, holds")
+    assert (flat.theirs, flat.ours, flat.other) == (
+        "unchanged",
+        "× 1.00",
+        "expected value: × 1.00, holds; plain α: × 1.00, holds",
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,7 +122,20 @@ def test_claims_are_on_the_estimate_of_the_paper(
             one["paper"] = one["paper"] | {"average": error}
     failed = [one for one in claims(run) if one.verdict == "does not hold" and one.says.startswith(says)]
     assert failed
-    assert all(one.other.endswith(", holds") for one in failed)
+    assert all(one.other.split("; ")[0].endswith(", holds") for one in failed)
+
+
+def test_plain_bound_stands_beside(run: dict[str, Any]) -> None:
+    """Errors by α·size change what is said of that reading, and no verdict; its classes have four rows at least."""
+    for one in run["cases"]:
+        if one["method"] == PLAIN[ALPHA_LOSSY].label:
+            one["paper"] = one["paper"] | {"average": 99.0}
+    lower = [one for one in claims(run) if one.says.startswith("Alpha(Lossy) has")]
+    assert {one.verdict for one in lower} == {"holds"}
+    assert all(re.search(r"; plain α: at 0 of \d points, does not hold$", one.other) for one in lower)
+    adult, point = AdultOccupations.from_source(RowSource(made_up=500)), LossyJoinPoint(400, attributes=5)
+    refined, plain = (make_release(adult, method, point) for method in (ALPHA_LOSSY, PLAIN[ALPHA_LOSSY]))
+    assert min(refined.recoding.classes.sizes) < 4 <= min(plain.recoding.classes.sizes)
 
 
 def test_errors_that_decrease(run: dict[str, Any]) -> None:

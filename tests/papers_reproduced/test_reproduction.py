@@ -87,7 +87,7 @@ def test_all_papers_on_made_up_rows(runs: Runs, tmp_path: Path) -> None:
 def _check_cases(folder: Path) -> None:
     """What was measured is possible, and was asked for."""
     found = {name: json.loads((folder / f"results-{name}.json").read_text())["cases"] for name in PAPERS}
-    assert len(found["alpha-k"]) == 2 * 2 * 3
+    assert len(found["alpha-k"]) == 2 * 2 * 3 * 2
     assert all(0 < one["distortion"] <= 1 and one["rows"] == 400 for one in found["alpha-k"])
     assert all(0 < one["answered"] <= 20 and one["classes"] > 1 for one in found["lossy-join"])
     assert {one["rows"] for one in found["identity"]} == {480, 560}
@@ -105,18 +105,20 @@ def test_index_counts_what_it_lists(runs: Runs, tmp_path: Path, instant: dict[st
     assert instant == {name: [False] for name in PAPERS}
     index = (tmp_path / "here" / "papers.md").read_text()
     listed = Counter((line[0], _outcome(line[6])) for line in lines(index, "Claims"))
-    outcomes = ("holds", "in part", "does not hold", "not measured")
-    for name, *_, every, holds, part, fails, unknown, _ in lines(index, "Outcome"):
+    outcomes = ("holds", "in part", "does not hold", "not measured", "not counted")
+    for name, *_, every, holds, part, fails, unknown, idle, _ in lines(index, "Outcome"):
         mine = [listed[name, outcome] for outcome in outcomes]
         if name == "all":
             mine = [sum(listed[paper, outcome] for paper in PAPERS) for outcome in outcomes]
-        assert [int(one) for one in (holds, part, fails, unknown)] == mine
-        assert int(every) == sum(mine)
-        assert re.search(rf"^{name} +{every} +{holds} +{part} +{fails} +{unknown}$", done.out, re.MULTILINE)
+        assert [int(one) for one in (holds, part, fails, unknown, idle)] == mine
+        assert int(every) == sum(mine[:4])
+        assert re.search(rf"^{name} +{every} +{holds} +{part} +{fails} +{unknown} +{idle}$", done.out, re.MULTILINE)
+        if name == "all":
+            assert f"**Of {every} claims on experiments, {holds} hold, {part} hold in part, {fails} do not" in index
 
 
 def _outcome(verdict: str) -> str:
-    if verdict in {"holds", "does not hold"}:
+    if verdict in {"holds", "does not hold", "not counted"}:
         return verdict
     return "not measured" if verdict.startswith("not measured") else "in part"
 
@@ -225,8 +227,20 @@ def test_json_has_every_claim(runs: Runs, instant: dict[str, list[bool]]) -> Non
     assert (
         said["claims"]
         == paper["counts"]
-        == dict(Counter(one["outcome"] for one in paper["claims"])) | {"not measured": 0}
+        == dict(Counter(one["outcome"] for one in paper["claims"])) | {"not measured": 0, "not counted": 0}
     )
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_claim_holds_or_says_why_not(name: str) -> None:
+    """In the kept runs a sentence names whose flaw it is, or why a claim is not counted."""
+    kept = json.loads((KEPT / f"results-{name}.json").read_text(encoding="utf-8"))
+    for claim in PAPERS[name].claims(kept):
+        if claim.verdict == "holds":
+            assert not claim.why
+        else:
+            assert claim.why.endswith(".")
+            assert "\n" not in claim.why
 
 
 def test_documentation_is_what_the_kept_runs_say() -> None:

@@ -1,5 +1,7 @@
 """The sequential releases: the tables of both departments, the points, and what is measured of a release."""
 
+import csv
+from collections import Counter
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,15 +26,18 @@ from sfumato.papers.sequential_releases import (
     SPLIT,
     XY,
     Departments,
+    Paths,
     SequentialExperiment,
     SequentialGrid,
     SequentialPoint,
+    count_generalizations,
     count_groups,
     count_short_of_keys,
     distortion,
     tree_error,
 )
 from sfumato.policy import load
+from sfumato.release import anonymize
 
 pytestmark = pytest.mark.slow
 
@@ -49,9 +54,33 @@ def test_sets(people: Departments) -> None:
         assert people.taxation(SETS[data]).num_columns == width
     assert set(people.immigration.column_names) & set(SETS["A"].attributes) == set(SHARED)
     assert people.immigration.num_rows == people.frame.num_rows
-    for name in {*CATEGORICAL, *IMMIGRATION}:
+    for name in CATEGORICAL:
         values = people.frame[name].unique().to_pylist()
-        assert all(people.paths[name][value][-1] == "*" for value in values)
+        assert all(people.paths[name][value][-1] == people.own_paths[name][value][-1] == "*" for value in values)
+
+
+def test_trees_are_those_of_the_papers(people: Departments) -> None:
+    """They have the leaves and levels of Table 2, and are those that stand beside the rows, where these are at hand."""
+    sizes = {"education": (16, 5), "occupation": (14, 3), "workclass": (8, 5), "marital-status": (7, 4)}
+    sizes |= {"relationship": (6, 3), "sex": (2, 2)}
+    for name, path in people.hierarchies.items():
+        lines = _lines(Path(path))
+        assert (len(lines), {len(line) for line in lines}) == (sizes[name][0], {sizes[name][1]})
+        folder = adult_folder()
+        if folder is not None and (folder / "hierarchies-tds").is_dir():
+            assert lines == _lines(folder / "hierarchies-tds" / f"{name}.csv")
+
+
+def _lines(path: Path) -> set[tuple[str, ...]]:
+    return {tuple(line) for line in csv.reader(path.read_text(encoding="utf-8").splitlines())}
+
+
+def test_repeated_labels_are_one_step(people: Departments) -> None:
+    """A leaf that a file repeats is one step below its parent, and its path has each label once."""
+    assert people.paths["education"]["Preschool"] == ("Preschool", "WPS", "*")
+    assert people.paths["education"]["Masters"] == ("Masters", "Post-grad", "University", "PS", "*")
+    counts = {"education": {("Preschool", "WPS"): 1, ("Masters", "PS"): 1, ("Some-college", "Some-college"): 2}}
+    assert distortion(counts, people.paths) == {"cat": (1 + 3) / 4, "cont": 0}
 
 
 def test_taxonomies_that_are_not_there(tmp_path: Path) -> None:
@@ -63,8 +92,8 @@ def test_taxonomies_that_are_not_there(tmp_path: Path) -> None:
     (tmp_path / "adult.csv").write_text(",".join(columns) + "\n" + ",".join(["a"] * len(columns)) + "\n")
     found = Departments.from_source(RowSource(tmp_path))
     assert found.lower_taxonomies == ["relationship", "workclass"]
-    assert found.hierarchies["relationship"] == "suppress"
-    assert found.paths["relationship"] == {"a": ("a", "*"), "*": ("*",)}
+    assert found.own["relationship"] == "suppress"
+    assert found.own_paths["relationship"] == {"a": ("a", "*"), "*": ("*",)}
 
 
 def test_points_have_x_as_the_text_says() -> None:
@@ -78,8 +107,8 @@ def test_points_have_x_as_the_text_says() -> None:
     assert link.x == ["sex", "education", "occupation", "workclass", "immigration.sex"]
     assert set(SequentialPoint("B", KA, 0, 40).quasi) == set(SETS["B"].attributes)
     every = [point for part in MEASURED for point in SequentialGrid().points(part)]
-    assert len(set(every)) == len(every) == (20 + 25) * 5 + 2 * 15 + 2 * 40
-    assert len([*QUICK.anonymity("A"), *QUICK.linkability("A")]) == 20 + 6 + 8
+    assert len(set(every)) == len(every) == 20 * 4 + 25 * 5 + 5 * (4 + 5) + 2 * 20 * 3
+    assert len([*QUICK.anonymity("A"), *QUICK.linkability("A")]) == 16 + 8 + 12
 
 
 def test_policies_are_accepted(made_up: Departments) -> None:
@@ -92,17 +121,23 @@ def test_policies_are_accepted(made_up: Departments) -> None:
 
 
 def test_distortion_by_hand(made_up: Departments) -> None:
-    """Levels climbed are counted for categories, shares of the full range for numbers, both per record."""
-    paths = {
-        "sex": {"f": ("f", "*"), "*": ("*",)},
-        "job": {"cook": ("cook", "service", "*"), "service": ("service", "*")},
+    """Steps up a taxonomy are counted for categories, shares of the full range for numbers, both per record."""
+    paths: dict[str, Paths] = {"sex": {"f": ("f", "*")}, "job": {"cook": ("cook", "service", "*")}}
+    counts = {
+        "sex": {("f", "f"): 1, ("f", "*"): 3},
+        "job": {("cook", "cook"): 2, ("cook", "service"): 2},
+        "age": {("20", "17-53"): 1, ("60", "*"): 1, ("30", "30"): 1, ("31", "31"): 1},
     }
-    table = pa.table(
-        {"sex": ["f", "*", "*", "*"], "job": ["cook", "service", "service", "cook"], "age": ["17-53", "*", "30", "31"]}
-    )
-    assert distortion(table, ["sex", "job", "age"], paths) == {"cat": (3 + 2) / 4, "cont": (0.5 + 1) / 4}
-    whole = made_up.taxation(SETS["B"])
-    assert distortion(whole, SETS["B"].attributes, made_up.paths) == {"cat": 0, "cont": 0}
+    assert distortion(counts, paths) == {"cat": (3 + 2) / 4, "cont": (0.5 + 1) / 4}
+    with SequentialExperiment.prepare(made_up) as experiment:
+        point = SequentialPoint("B", XY, 7, 10)
+        release = anonymize(made_up.taxation(point.data_set), experiment.policy(point))
+    found = count_generalizations(release)
+    assert found.keys() == set(point.quasi)
+    for name, pairs in found.items():
+        assert sum(pairs.values()) == release.rows
+        published = Counter(map(str, release.table[name].to_pylist()))
+        assert published == sum((Counter({label: rows}) for (_, label), rows in pairs.items()), Counter())
 
 
 def test_short_of_keys_is_what_a_loop_over_the_join_finds(made_up: Departments) -> None:

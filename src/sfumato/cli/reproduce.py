@@ -127,9 +127,9 @@ def _progress_bar(papers: Sequence[str], *, quiet: bool) -> Iterator["TellPaper"
 def _show_paper(done: "Reproduction") -> None:
     """Print a line when a paper is finished, since the next may take long."""
     from sfumato.cli.printing import console_of
-    from sfumato.papers.claims import HOLDS, count_outcomes
+    from sfumato.papers.claims import HOLDS, count_claims, count_outcomes
 
-    held = f"{count_outcomes(done.claims)[HOLDS]} of {len(done.claims)} claims hold"
+    held = f"{count_outcomes(done.claims)[HOLDS]} of {count_claims(done.claims)} claims hold"
     console_of().print(f"{done.paper.name}: {held}, {done.seconds:.0f} s: {done.page}", soft_wrap=True)
 
 
@@ -138,7 +138,7 @@ def _show_outcome(done: Sequence["Reproduction"], out: Path) -> None:
     from rich.table import Table
 
     from sfumato.cli.printing import console_of
-    from sfumato.papers.claims import OUTCOMES, count_outcomes
+    from sfumato.papers.claims import OUTCOMES, count_claims, count_outcomes
     from sfumato.papers.reproduction import INDEX
 
     table = Table(box=None, pad_edge=False, padding=(0, 2))
@@ -149,7 +149,7 @@ def _show_outcome(done: Sequence["Reproduction"], out: Path) -> None:
     if len(done) > 1:
         lines["all"] = [claim for reproduction in done for claim in reproduction.claims]
     for name, claims in lines.items():
-        table.add_row(name, str(len(claims)), *map(str, count_outcomes(claims).values()))
+        table.add_row(name, str(count_claims(claims)), *map(str, count_outcomes(claims).values()))
     console = console_of()
     console.print(table)
     console.print(f"every claim, ours beside theirs: {out / INDEX}", soft_wrap=True)

@@ -17,14 +17,20 @@ from sfumato.errors import InputError, PolicyError, did_you_mean, quote
 from sfumato.models import DENSITY, LINKAGE, MODELS
 from sfumato.models.policy_keys import KeyType, model_keys
 from sfumato.policy import Policy
-from sfumato.policy.options import ALGORITHM_KEYS, ALGORITHMS, PUBLISH_KEYS
+from sfumato.policy.options import (
+    ALGORITHM_KEYS,
+    ALGORITHMS,
+    CLUSTERING_KEYS,
+    PUBLISH_KEYS,
+    SPECIALIZATION_KEYS,
+)
 from sfumato.policy.section import join_choices
 
 KeyPath = tuple[str | int, ...]
 """The place of a key in the policy's tables, as ``("privacy", 0, "k")``."""
 
 _SUCH_AS = "write it as k=2,5,10"
-_OPTIONAL = ("metric", "improve", "keep_together", "score", "class", "clustering", "strata")
+_OPTIONAL = ("metric", "improve", "keep_together", *SPECIALIZATION_KEYS, *CLUSTERING_KEYS)
 """Keys of [algorithm] that some algorithms do without: these are left out for those, unless somebody varies them."""
 
 

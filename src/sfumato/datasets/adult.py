@@ -26,6 +26,8 @@ UNUSED_COLUMNS = ("fnlwgt", "education-num", "relationship", "capital-gain", "ca
 """The columns of the real table that no policy here publishes."""
 AGE_HIERARCHY = {"intervals": [5, 10, 20], "domain": [17, 90]}
 HIERARCHY_FILES = Path(__file__).parent / "adult_files"
+SPECIALIZATION_TREES = Path(__file__).parent / "adult_tds_files"
+"""The taxonomy trees of the top-down specialization papers (Fung, Wang, Yu 2005; Wang, Fung 2006), a file a column."""
 
 _CHECKOUT = Path(__file__).parents[3]
 

@@ -7,6 +7,7 @@ same labels on all levels above). Level 0 is the value itself, and the last leve
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -52,6 +53,32 @@ class Hierarchy:
         1
         """
         return len(self.labels) - 1
+
+    @cached_property
+    def climbed(self) -> tuple[NDArray[np.float64], ...]:
+        """How many levels each label is above the values, by level.
+
+        A branch that is shorter than others has a label on several levels, so that all are equally high. It is on the
+        lowest of them: nothing is generalized by saying it again. ``*`` is on the highest, wherever it is said.
+
+        >>> tree = build([["nurse", "retired"], ["health", "retired"], ["at work", "retired"]])
+        >>> [level.tolist() for level in tree.climbed]
+        [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0]]
+        """
+        heights = [np.zeros(len(self.labels[0]))]
+        for level in range(1, self.height + 1):
+            texts, below = self.labels[level], self.labels[level - 1]
+            children, first = np.unique(self.matrix[:, level - 1], return_index=True)
+            parent = self.matrix[first, level]  # of each label below
+            own = np.full(len(texts), float(level))
+            np.maximum.at(own, parent, heights[-1][children])
+            alone = np.bincount(parent, minlength=len(texts))[parent] == 1
+            for child, code in zip(children[alone].tolist(), parent[alone].tolist(), strict=True):
+                if texts[code] == below[child]:
+                    own[code] = heights[-1][child]
+            own[[text == ROOT for text in texts]] = float(self.height)
+            heights.append(own)
+        return tuple(heights)
 
     def upward(self, level: int) -> tuple[Self, NDArray[np.int64]]:
         """Cut off the levels below one, so that its labels become the values, in the order of their text.

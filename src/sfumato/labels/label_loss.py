@@ -41,15 +41,16 @@ def find_losses(
     if level is None and isinstance(attribute.spec, Sets):
         return list(_set_losses(attribute, labels))
     tree, places = attribute.hierarchy, find_tree_labels(attribute, level)
-    rows, ncp = dict[int, list[float]](), dict[int, list[float]]()
+    rows, ncp, climbed = dict[int, list[float]](), dict[int, list[float]](), dict[int, list[float]]()
     for height in {height for height, _ in places.values()}:
         rows[height] = np.bincount(tree.matrix[:, height], attribute.frequencies, len(tree.labels[height])).tolist()
         ncp[height] = tree.loss[height].tolist()
+        climbed[height] = np.maximum(tree.climbed[height], attribute.least).tolist()
     losses: list[LabelLoss | None] = []
     for label in labels:
         height, code = places.get(label, (-1, -1))
         known = height >= 0
-        losses.append(LabelLoss(round(rows[height][code]), ncp[height][code], float(height)) if known else None)
+        losses.append(LabelLoss(round(rows[height][code]), ncp[height][code], climbed[height][code]) if known else None)
     return losses
 
 

@@ -1,20 +1,26 @@
 """What a paper states of its experiments, held against what ours show.
 
 A claim is a sentence of the paper about a figure. It holds or does not; a sentence about a trend may hold from end to
-end and not at every step, which is counted as holding in part. Papers write "decreases" or "remains nearly unchanged";
-the functions at the end turn such words into a rule on a series of values.
+end and not at every step, which is counted as holding in part. Where it does not hold, a sentence says why, and whose
+flaw that is. What could not fail, or says nothing, is shown and not counted. Papers write "decreases" or "remains
+nearly unchanged"; functions below turn such words into a rule on a series of values. Numbers are compared as the paper
+prints them: at its precision, and in both directions.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
 
 HOLDS, FAILS, IN_PART = "holds", "does not hold", "in part"
 NOT_MEASURED = "not measured"
 NOT_IN_A_QUICK_RUN = f"{NOT_MEASURED} in a quick run"
-OUTCOMES = (HOLDS, IN_PART, FAILS, NOT_MEASURED)
+NOT_COUNTED = "not counted"
+COUNTED = (HOLDS, IN_PART, FAILS, NOT_MEASURED)
+OUTCOMES = (*COUNTED, NOT_COUNTED)
 NOT_AT_EVERY_STEP = "from end to end, not at every step"
 
 Run = Mapping[str, Any]
@@ -28,7 +34,7 @@ class Claim:
     """A sentence of a paper (`says`) about something (`of`), its figure or word (`theirs`), and ours with a verdict.
 
     `other` is ours by a reading that is not the paper's, with a verdict of its own; it is shown beside, and not
-    counted.
+    counted. `why` says why a claim does not hold, or why it is not counted.
     """
 
     figure: str
@@ -38,6 +44,7 @@ class Claim:
     ours: str
     verdict: str
     other: str = ""
+    why: str = ""
 
     @property
     def outcome(self) -> str:
@@ -48,6 +55,8 @@ class Claim:
         >>> Claim("1", "error falls", "A", "falls", "", NOT_IN_A_QUICK_RUN).outcome
         'not measured'
         """
+        if self.verdict == NOT_COUNTED:
+            return NOT_COUNTED
         if self.verdict.startswith(NOT_MEASURED):
             return NOT_MEASURED
         return self.verdict if self.verdict in {HOLDS, FAILS} else IN_PART
@@ -57,6 +66,88 @@ def count_outcomes(claims: Iterable[Claim]) -> dict[str, int]:
     """Count the claims of each outcome."""
     counts = Counter(claim.outcome for claim in claims)
     return {outcome: counts[outcome] for outcome in OUTCOMES}
+
+
+def count_claims(claims: Iterable[Claim]) -> int:
+    """Count the claims that could fail, and so are counted.
+
+    >>> count_claims([Claim("1", "error falls", "A", "falls", "", one) for one in (HOLDS, FAILS, NOT_COUNTED)])
+    2
+    """
+    return sum(claim.outcome in COUNTED for claim in claims)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why claims do not hold, or, where `idle`, do not count: those of a figure whose `says` and `of` match patterns.
+
+    In a pattern ``*`` stands for anything. The sentence begins with whose flaw it is: the paper's, or ours.
+    """
+
+    figure: str
+    says: str
+    of: str
+    sentence: str
+    idle: bool = False
+
+    def is_about(self, claim: Claim) -> bool:
+        """Whether it gives the reason of a claim."""
+        pairs = ((self.figure, claim.figure), (self.says, claim.says), (self.of, claim.of))
+        return all(fnmatchcase(text, pattern) for pattern, text in pairs)
+
+
+UNEXPLAINED = "unlike in the run that is kept in the project, so that nobody has looked into why"
+"""The reason of a claim that holds in the kept run, and does not in another: times, or made-up rows."""
+
+
+def explain_claims(claims: Iterable[Claim], reasons: Sequence[Reason]) -> Iterator[Claim]:
+    """Say of each claim why it does not hold, or is not counted; the first reason that is about it is taken.
+
+    >>> rise = Claim("1", "error rises", "A", "rises", "0.3 → 0.1", FAILS)
+    >>> [claim.why for claim in explain_claims([rise], [Reason("1", "error*", "*", "Ours: too few rows.")])]
+    ['Ours: too few rows.']
+    >>> idle = Reason("1", "error rises", "A", "It is of another machine.", idle=True)
+    >>> [(claim.outcome, claim.ours) for claim in explain_claims([rise], [idle])]
+    [('not counted', '0.3 → 0.1')]
+    """
+    for claim in claims:
+        mine = [reason for reason in reasons if reason.is_about(claim)]
+        idle = next((reason for reason in mine if reason.idle), None)
+        if idle is not None:
+            yield replace(claim, verdict=NOT_COUNTED, why=idle.sentence)
+        elif claim.outcome in {FAILS, IN_PART}:
+            yield replace(claim, why=next((reason.sentence for reason in mine), UNEXPLAINED))
+        else:
+            unmeasured = next((reason.sentence for reason in mine), "") if claim.outcome == NOT_MEASURED else ""
+            yield replace(claim, why=unmeasured)
+
+
+def as_printed(ours: float, theirs: str) -> Decimal:
+    """Round ours to as many digits as the paper prints.
+
+    >>> as_printed(18.42, "18.4"), as_printed(0.96, "1"), as_printed(-0.04, "0.2")
+    (Decimal('18.4'), Decimal('1'), Decimal('0.0'))
+    """
+    rounded = Decimal(repr(ours)).quantize(Decimal(theirs))
+    return rounded or abs(rounded)  # no minus before nothing
+
+
+def is_as_printed(ours: float, theirs: str) -> bool:
+    """Judge whether ours is the paper's figure at the precision that it prints.
+
+    >>> is_as_printed(18.42, "18.4"), is_as_printed(18.35, "18.3"), is_as_printed(18.2, "18.4")
+    (True, False, False)
+    """
+    return as_printed(ours, theirs) == Decimal(theirs)
+
+
+def is_within(figures: Sequence[float], low: str, high: str) -> bool:
+    """Judge whether all of ours are within the paper's range, at the precision of each of its ends.
+
+    >>> is_within([3.88, 4.94], "3.9", "4.9"), is_within([3.9, 5.0], "3.9", "4.9"), is_within([3.8, 4.0], "3.9", "4.9")
+    (True, False, False)
+    """
+    return as_printed(min(figures), low) >= Decimal(low) and as_printed(max(figures), high) <= Decimal(high)
 
 
 def select_cases(run: Run, **values: Any) -> list[Mapping[str, Any]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from sfumato.papers.claims import Claim, Run
 from sfumato.papers.plots import PlotLine
 
-CLAIM_HEAD = ("figure", "the paper states", "of", "theirs", "ours", "verdict", "read otherwise")
+CLAIM_HEAD = ("figure", "the paper states", "of", "theirs", "ours", "verdict", "why", "read otherwise")
 _MADE_UP = """\
 **The real Adult rows were not at hand: this ran on made-up rows, and says nothing of the paper's table.**"""
 _QUICK = """\
@@ -44,7 +44,7 @@ def lines_table(head: str, lines: Sequence[PlotLine], *, across: str = "{:g}", u
 
 def claim_cells(claim: Claim) -> list[str]:
     """Give the cells of a claim under `CLAIM_HEAD`."""
-    return [claim.figure, claim.says, claim.of, claim.theirs, claim.ours, claim.verdict, claim.other]
+    return [claim.figure, claim.says, claim.of, claim.theirs, claim.ours, claim.verdict, claim.why, claim.other]
 
 
 def claims_table(claims: Iterable[Claim]) -> str:
@@ -59,8 +59,9 @@ def setting_line(run: Run) -> str:
 
 
 def caveats(run: Run) -> list[str]:
-    """Say what a reader has to know of a run before its figures: that rows are made up, that it was a quick run."""
-    return [*([_MADE_UP] if run["source"] == "synthetic" else []), *([] if run["full"] else [_QUICK])]
+    """Say what a reader has to know of a run before its figures: made-up rows, a quick run, parts of other runs."""
+    said = [_MADE_UP if run["source"] == "synthetic" else "", "" if run["full"] else _QUICK, run.get("note", "")]
+    return list(filter(None, said))
 
 
 def picture(title: str, stem: str) -> str:

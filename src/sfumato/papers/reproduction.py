@@ -13,7 +13,18 @@ from pathlib import Path
 
 from sfumato.errors import InputError, OutputError
 from sfumato.papers import alpha_k_paper, identity_paper, lossy_join_paper, sequential_paper
-from sfumato.papers.claims import FAILS, HOLDS, IN_PART, NOT_MEASURED, OUTCOMES, Claim, Run, count_outcomes
+from sfumato.papers.claims import (
+    FAILS,
+    HOLDS,
+    IN_PART,
+    NOT_COUNTED,
+    NOT_MEASURED,
+    OUTCOMES,
+    Claim,
+    Run,
+    count_claims,
+    count_outcomes,
+)
 from sfumato.papers.experiment import Paper, RowSource, page_file, read_run, results_file, write_run
 from sfumato.papers.markdown_tables import CLAIM_HEAD, claim_cells, markdown_table, setting_line
 from sfumato.papers.plots import draw_panels
@@ -105,10 +116,13 @@ holds of ours. Every release that was measured was verified first. `sfumato repr
 beside one page per paper, which has every figure as a plot and a table, and says how each claim was read."""
 _NOTES = f"""\
 *{HOLDS}*: our figures are as stated. *{FAILS}*: they are not. Any other verdict says what is so and what is not, and is
-counted as *{IN_PART}*. *{NOT_MEASURED}*: the run has no figure for it. Where a text has words and a verdict needs a
-number (slight, about, nearly unchanged), the page of the paper says which number was taken. *Read otherwise* has ours
-by another reading, one that is not the paper's: it is shown because it explains, and is not counted. Times are of our
-machine and theirs of about 2006, so that a time which holds says little; shares of one another's time say more."""
+counted as *{IN_PART}*. *{NOT_MEASURED}*: the run has no figure for it. *{NOT_COUNTED}*: it could not fail, or would say
+nothing: seconds of another decade's machine, requirements that coincide, parameters that were chosen to fit. *Why* says
+whose flaw it is that a claim does not hold, the paper's or ours. Figures are compared as the paper prints them, rounded
+to its digits, and in both directions; where a paper plots averages, averages are judged. Where a text has words and a
+verdict needs a number (slight, about, nearly unchanged), the page of the paper says which number was taken. *Read
+otherwise* has ours by another reading, one that is not the paper's: it is shown because it explains, and is not
+counted."""
 
 
 def index_page(runs: Sequence[PaperRun], *, pages: str = "", head: str = "") -> str:
@@ -117,7 +131,8 @@ def index_page(runs: Sequence[PaperRun], *, pages: str = "", head: str = "") -> 
     lines = [[name, *claim_cells(claim)] for name, members in claims.items() for claim in members]
     made_up = [paper.name for paper, run in runs if run["source"] == "synthetic"]
     quick = [paper.name for paper, run in runs if not run["full"] and run["source"] != "synthetic"]
-    parts = ["# The papers, reproduced", *([head] if head else []), _INTRO]
+    every = [claim for members in claims.values() for claim in members]
+    parts = ["# The papers, reproduced", _count_in_words(every), *([head] if head else []), _INTRO]
     parts += ["## Outcome", _outcome_table(runs, claims, pages)]
     if made_up:
         parts.append(f"**Made-up rows, which say nothing of the paper's table: {', '.join(made_up)}.**")
@@ -129,11 +144,20 @@ def index_page(runs: Sequence[PaperRun], *, pages: str = "", head: str = "") -> 
     return "\n\n".join(parts) + "\n"
 
 
+def _count_in_words(claims: Sequence[Claim]) -> str:
+    counts = count_outcomes(claims)
+    return (
+        f"**Of {count_claims(claims)} claims on experiments, {counts[HOLDS]} hold, {counts[IN_PART]} hold in part, "
+        f"{counts[FAILS]} do not hold and {counts[NOT_MEASURED]} were not measured.** {counts[NOT_COUNTED]} more are "
+        "shown and not counted, since they could not fail."
+    )
+
+
 def _outcome_table(runs: Sequence[PaperRun], claims: dict[str, list[Claim]], pages: str) -> str:
     """Count the claims of each paper and of all by outcome."""
 
     def counts(members: Sequence[Claim]) -> list[str]:
-        return [str(len(members)), *map(str, count_outcomes(members).values())]
+        return [str(count_claims(members)), *map(str, count_outcomes(members).values())]
 
     lines = [
         [paper.name, paper.title, *counts(claims[paper.name]), f"[{paper.section}]({pages}{page_file(paper.name)})"]

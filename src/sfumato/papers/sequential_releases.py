@@ -23,10 +23,11 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from sfumato.datasets import synthetic_adult, synthetic_adult_policy
+from sfumato.datasets.adult import SPECIALIZATION_TREES
 from sfumato.errors import DataError, Infeasible, listing
 from sfumato.hierarchy.intervals import read_range
 from sfumato.papers.experiment import RowSource
-from sfumato.release import anonymize
+from sfumato.release import Release, anonymize
 from sfumato.table.table import open_table_file
 
 # The tables of the two departments.
@@ -45,10 +46,10 @@ CONTINUOUS: Mapping[str, tuple[int, int]] = {
     "hours-per-week": (1, 99),
 }
 """With the ranges of the paper's Table 2."""
-FIVE_LEVELS = ("native-country", "workclass")
-"""Taxonomies of five levels in the paper, which have a file of their own."""
+FIVE_LEVELS = ("workclass",)
+"""Taxonomies of five levels, which have a file of their own among ours."""
 Paths = Mapping[str, tuple[str, ...]]
-"""The labels on the way from each label of a taxonomy to its root, both included."""
+"""The labels on the way from each label of a taxonomy to its root, both included, each of them once."""
 
 
 @dataclass(frozen=True)
@@ -71,27 +72,31 @@ SETS = {data_set.name: data_set for data_set in (SET_A, SET_B)}
 
 @dataclass(frozen=True)
 class Departments:
-    """Every column of everybody, and the taxonomy of each categorical one: a file, or ``"suppress"``."""
+    """Every column of everybody, and the taxonomy of each categorical one of T1: a file, or ``"suppress"``.
+
+    `hierarchies` are those of the paper, `own` such as were made before those were found.
+    """
 
     frame: Any
     hierarchies: Mapping[str, str]
+    own: Mapping[str, str]
 
     @classmethod
     def from_source(cls, source: RowSource) -> "Departments":
         """Read the real people from their file, or make people up."""
-        names = dict.fromkeys((*CATEGORICAL, *IMMIGRATION))
+        trees = {name: str(SPECIALIZATION_TREES / f"{name}.csv") for name in CATEGORICAL}
         if source.folder is None:
             columns = synthetic_adult_policy()["columns"]
-            hierarchies = {name: columns[name]["hierarchy"] if name in columns else "suppress" for name in names}
-            return cls(make_up_people(source.made_up), hierarchies)
-        paths = {name: _taxonomy_file(source.folder / "hierarchies", name) for name in names}
-        return cls(_read_people(source.folder / "adult.csv"), paths)
+            own = {name: columns[name]["hierarchy"] if name in columns else "suppress" for name in CATEGORICAL}
+            return cls(make_up_people(source.made_up), trees, own)
+        own = {name: _taxonomy_file(source.folder / "hierarchies", name) for name in CATEGORICAL}
+        return cls(_read_people(source.folder / "adult.csv"), trees, own)
 
     @property
     def lower_taxonomies(self) -> list[str]:
-        """The columns whose taxonomy has fewer levels than the paper's."""
-        wanted = {name: f"{name}-5.csv" if name in FIVE_LEVELS else f"{name}.csv" for name in self.hierarchies}
-        return [name for name, path in self.hierarchies.items() if Path(path).name != wanted[name]]
+        """The columns whose taxonomy, of ours, has fewer levels than the paper's."""
+        wanted = {name: f"{name}-5.csv" if name in FIVE_LEVELS else f"{name}.csv" for name in self.own}
+        return [name for name, path in self.own.items() if Path(path).name != wanted[name]]
 
     def taxation(self, data_set: DataSet) -> Any:
         """Select T1: the attributes of a set, the class, and which half of the data a row is of."""
@@ -105,16 +110,28 @@ class Departments:
     @cached_property
     def paths(self) -> dict[str, Paths]:
         """The way of every label to the root, by column."""
-        return {column: dict(self._read_paths(column)) for column in self.hierarchies}
+        return self._all_paths(self.hierarchies)
 
-    def _read_paths(self, column: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-        if self.hierarchies[column] == "suppress":
+    @cached_property
+    def own_paths(self) -> dict[str, Paths]:
+        """The same by our taxonomies."""
+        return self._all_paths(self.own)
+
+    def _all_paths(self, trees: Mapping[str, str]) -> dict[str, Paths]:
+        return {column: dict(self._read_paths(column, tree)) for column, tree in trees.items()}
+
+    def _read_paths(self, column: str, tree: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Read the way of each label; one that stands on several levels, so that lines are equally long, counts once.
+
+        So the steps of a way are those of the taxonomy, and not those of its file.
+        """
+        if tree == "suppress":
             yield from ((value, (value, "*")) for value in self.frame[column].unique().to_pylist())
             yield "*", ("*",)
             return
-        with Path(self.hierarchies[column]).open(encoding="utf-8", newline="") as file:
+        with Path(tree).open(encoding="utf-8", newline="") as file:
             for line in csv.reader(file):
-                yield from ((label, tuple(line[level:])) for level, label in enumerate(line))
+                yield from ((label, tuple(dict.fromkeys(line[level:]))) for level, label in enumerate(line))
 
 
 def _read_people(path: Path) -> Any:
@@ -177,11 +194,13 @@ def _without_dictionaries(frame: Any) -> Any:
     return frame.cast(pa.schema(fields))
 
 
-# The points: set, requirement and score of every release that is made.
+# The points: set, requirement and reading of every release that is made.
 
-CLASSIFICATION, CONDITIONAL, DISTORTION = "classification", "conditional", "distortion"
-CLASSIFYING = (CLASSIFICATION, CONDITIONAL)
-"""The paper's score, equation (2), and one that is not the paper's."""
+LITERAL, CONDITIONAL, NEXT_CUT, OUR_TREES = "the paper's", "conditional score", "next cut", "our trees"
+EVERY_STEP = "every step"
+"""How `tds` is run. The paper's: its score to the letter (equation 2), its trees, the best cut of a range alone; for
+k-anonymity, which is top-down specialization of one table, only steps that gain something. Of the others each differs
+in one thing: the score, the cuts that are tried, the trees, and for k-anonymity the steps of no gain that are taken."""
 XY, ROW, KA, LINK = "XY", "XY(row)", "KA", "link"
 """(X, Y)-anonymity with Y = K1 and with Y = {K1, K2}, k-anonymity on all of T1, and (X, Y)-linkability."""
 _KEYS = {XY: ["$row"], ROW: ["$row", f"{EARLIER}.$row"]}
@@ -190,13 +209,13 @@ _KEYS = {XY: ["$row"], ROW: ["$row", f"{EARLIER}.$row"]}
 
 @dataclass(frozen=True)
 class SequentialPoint:
-    """One release: the set, the kind of requirement, the N of TopN (0 where there is none), k, and the score."""
+    """One release: the set, the kind of requirement, the N of TopN (0 where there is none), k, and the reading."""
 
     data: str
     method: str
     top: int
     k: float
-    score: str = CLASSIFICATION
+    reading: str = LITERAL
 
     @property
     def data_set(self) -> DataSet:
@@ -235,12 +254,13 @@ class SequentialPoint:
     @property
     def search(self) -> dict[str, Any]:
         """The algorithm as a policy has it."""
-        column = {"class": CLASS} if self.score in CLASSIFYING else {}
-        return {"name": "tds", "score": self.score, **column}
+        score = "conditional" if self.reading == CONDITIONAL else "classification"
+        options = {"next_cut": self.reading == NEXT_CUT, "beneficial": self.method == KA and self.reading != EVERY_STEP}
+        return {"name": "tds", "score": score, "class": CLASS} | {key: True for key, value in options.items() if value}
 
     def as_json(self) -> dict[str, Any]:
         """Plain data: a case begins with it."""
-        return {"data": self.data, "method": self.method, "top": self.top, "k": self.k, "score": self.score}
+        return {"data": self.data, "method": self.method, "top": self.top, "k": self.k, "reading": self.reading}
 
 
 def rarest(values: Sequence[str]) -> list[str]:
@@ -270,17 +290,18 @@ class SequentialGrid:
 
     def anonymity(self, data: str) -> Iterator[SequentialPoint]:
         """Give the releases of Figures 1 and 2 (Set A), or 3 and 4 (Set B)."""
+        ranges = (NEXT_CUT,) if data == SET_B.name else ()  # Set A has nothing that is cut
         for top, k in product(self.tops_a if data == SET_A.name else self.tops_b, self.ks):
-            for score, method in product(CLASSIFYING, (XY, ROW)):
-                yield SequentialPoint(data, method, top, k, score)
-            yield SequentialPoint(data, XY, top, k, DISTORTION)
-        for k, score in product(self.ks, (*CLASSIFYING, DISTORTION)):
-            yield SequentialPoint(data, KA, 0, k, score)
+            for reading in (LITERAL, CONDITIONAL, *ranges, OUR_TREES):
+                yield SequentialPoint(data, XY, top, k, reading)
+            yield SequentialPoint(data, ROW, top, k)
+        for k, reading in product(self.ks, (LITERAL, CONDITIONAL, *ranges, OUR_TREES, EVERY_STEP)):
+            yield SequentialPoint(data, KA, 0, k, reading)
 
     def linkability(self, data: str) -> Iterator[SequentialPoint]:
         """Give the releases of Figure 6 (Set A) or 7 (Set B)."""
-        for score, top, share in product(CLASSIFYING, self.links, self.shares):
-            yield SequentialPoint(data, LINK, top, share, score)
+        for reading, top, share in product((LITERAL, CONDITIONAL, OUR_TREES), self.links, self.shares):
+            yield SequentialPoint(data, LINK, top, share, reading)
 
     def points(self, part: str) -> list[SequentialPoint]:
         """Give the releases of a part of the experiment: ``A`` or ``B`` (anonymity), ``links-A`` or ``links-B``."""
@@ -330,7 +351,8 @@ class SequentialExperiment:
             return {"role": "sensitive" if name in point.y else "plain"}
         if name in CONTINUOUS:
             return {"role": "quasi", "hierarchy": {"ranges": True, "domain": list(CONTINUOUS[name])}}
-        return {"role": "quasi", "hierarchy": self.departments.hierarchies[name]}
+        trees = self.departments.own if point.reading == OUR_TREES else self.departments.hierarchies
+        return {"role": "quasi", "hierarchy": trees[name]}
 
     def measure_point(self, point: SequentialPoint) -> dict[str, Any]:
         """Measure a point's verified release, or give the sentence that says why there is none.
@@ -345,12 +367,12 @@ class SequentialExperiment:
         except Infeasible as reason:
             return {**point.as_json(), "infeasible": str(reason)}
         seconds = time.perf_counter() - start
-        table = release.table
+        table, paths = release.table, people.own_paths if point.reading == OUR_TREES else people.paths
         shared = [name for name in point.quasi if name in SHARED]
         figures = {
             **point.as_json(),
             "error": tree_error(table, point.data_set.attributes),
-            **distortion(table, point.quasi, people.paths),
+            **distortion(count_generalizations(release), paths),
             "join": sum(table[name].unique().to_pylist() == ["*"] for name in shared),
             "achieved": [finding["achieved"] for finding in release.privacy],
             "seconds": seconds,
@@ -359,7 +381,7 @@ class SequentialExperiment:
             return figures
         ours = count_groups(table, [*SHARED, *(name for name in point.quasi if name not in SHARED)])
         theirs = count_groups(people.immigration, IMMIGRATION)
-        short, every = count_short_of_keys(ours, theirs, people.paths, k=int(point.k))
+        short, every = count_short_of_keys(ours, theirs, paths, k=int(point.k))
         return figures | {"classes": len(ours), "short": short, "x": every}
 
     def measure_removals(self, data: str, grid: SequentialGrid) -> Iterator[dict[str, Any]]:
@@ -403,29 +425,49 @@ def tree_features(table: Any, column: str) -> NDArray[np.float32]:
     return np.array([(low + end - 1) / 2 for low, end in spans], dtype=np.float32)[codes][:, None]
 
 
-def distortion(table: Any, columns: Sequence[str], paths: Mapping[str, Paths]) -> dict[str, float]:
+Generalizations = Mapping[str, Mapping[tuple[str, str], int]]
+"""How many records have each value under each label, by column."""
+
+
+def count_generalizations(release: Release) -> Generalizations:
+    """Count the values of each quasi-identifier under the labels that they are published under."""
+    counts = {}
+    for attribute in release.encoded.quasi:
+        values, labels = attribute.hierarchy.labels[0], release.recoding.labels[attribute.name]
+        pairs, rows = np.unique(np.stack([attribute.column.codes, labels.codes]), axis=1, return_counts=True)
+        named = ((str(values[value]), str(labels.texts[label])) for value, label in pairs.T.tolist())
+        counts[attribute.name] = dict(zip(named, rows.tolist(), strict=True))
+    return counts
+
+
+def distortion(counts: Generalizations, paths: Mapping[str, Paths]) -> dict[str, float]:
     """Measure the paper's distortion a record, of categorical (`cat`) and continuous attributes (`cont`) apart.
 
-    A categorical label counts one for each level that it is above its leaves, a range the share of the full range that
+    A categorical value counts one for each step up its taxonomy to its label, a range the share of the full range that
     it covers; a single number is no range.
 
-    >>> paths = {"job": {"cook": ("cook", "service", "*"), "service": ("service", "*"), "*": ("*",)}}
-    >>> table = pa.table({"job": ["cook", "service", "service", "*"], "age": ["17-90", "*", "17-53", "30"]})
-    >>> distortion(table, ["job", "age"], paths)
-    {'cat': 1.0, 'cont': 0.625}
+    >>> paths = {"job": {"cook": ("cook", "service", "*"), "clerk": ("clerk", "*")}}
+    >>> jobs = {("cook", "service"): 2, ("clerk", "*"): 1, ("clerk", "clerk"): 1}
+    >>> distortion({"job": jobs, "age": {("30", "17-90"): 1, ("31", "17-53"): 2, ("32", "32"): 1}}, paths)
+    {'cat': 0.75, 'cont': 0.5}
     """
     units = {"cat": 0.0, "cont": 0.0}
-    for name in columns:
-        codes, texts = encode_texts(table[name])
+    for name, pairs in counts.items():
+        records = sum(pairs.values())
         if name in CONTINUOUS:
-            first, last = CONTINUOUS[name]
-            widths = [end - low for low, end in (range_ends(text, CONTINUOUS[name]) for text in texts)]
-            of_label = [0.0 if width == 1 else width / (last + 1 - first) for width in widths]
+            units["cont"] += sum(_range_share(name, label) * rows for (_, label), rows in pairs.items()) / records
         else:
-            top = max(map(len, paths[name].values()))
-            of_label = [float(top - len(paths[name][text])) for text in texts]
-        units["cont" if name in CONTINUOUS else "cat"] += float(np.array(of_label, dtype=np.float64)[codes].sum())
-    return {kind: total / table.num_rows for kind, total in units.items()}
+            units["cat"] += (
+                sum(paths[name][value].index(label) * rows for (value, label), rows in pairs.items()) / records
+            )
+    return units
+
+
+def _range_share(column: str, label: str) -> float:
+    """Give the share of the full range of a column that a label covers; nothing for a single number."""
+    first, last = CONTINUOUS[column]
+    low, end = range_ends(label, (first, last))
+    return 0.0 if end - low == 1 else (end - low) / (last + 1 - first)
 
 
 def range_ends(label: str, domain: tuple[int, int]) -> tuple[float, float]:

@@ -13,10 +13,12 @@ from sfumato.policy.database_url import DatabaseUrl, TablePlace, find_place, is_
 from sfumato.policy.section import Section, require_table
 
 DATA_KEYS = ("source", "query", "table", "sheet", "separator", "null", "encoding")
+SPECIALIZATION_KEYS = ("score", "class", "next_cut", "beneficial")
 CLUSTERING_KEYS = ("clustering", "strata")
 DRAWING_KEYS = ("multiple", "neighbours", "noise")
 ALGORITHM_KEYS = (
-    *("name", "suppression", "seed", "time_limit", "metric", "improve", "keep_together", "score", "class"),
+    *("name", "suppression", "seed", "time_limit", "metric", "improve", "keep_together"),
+    *SPECIALIZATION_KEYS,
     *CLUSTERING_KEYS,
     *DRAWING_KEYS,
 )
@@ -99,9 +101,10 @@ class AlgorithmOptions:
     after `time_limit` seconds with the best that it has found, or where it is None when it is through. `keep_together`
     says whether a person's rows with equal quasi-identifiers always land in one class. `score` is what top-down
     specialization goes by, and `class_column` the column whose values are to be told from the others, for
-    `classification`. Microaggregation and condensation put rows together by a `clustering`, within the values of the
-    columns of `strata`; condensation draws `multiple` rows for each, with the spread that so many groups have together
-    which are `neighbours`, and so much `noise` besides, in standard deviations of a column.
+    `classification`; with `next_cut` it tries further cuts of a range whose best one fails, and `beneficial` leaves out
+    steps that gain nothing. Microaggregation and condensation put rows together by a `clustering`, within the values of
+    the columns of `strata`; condensation draws `multiple` rows for each, with the spread that so many groups have
+    together which are `neighbours`, and so much `noise` besides, in standard deviations of a column.
 
     >>> AlgorithmOptions(suppression=Fraction("0.1")).suppression * 10
     Fraction(1, 1)
@@ -115,6 +118,8 @@ class AlgorithmOptions:
     keep_together: bool = True
     score: str = "distortion"
     class_column: str | None = None
+    next_cut: bool = False
+    beneficial: bool = False
     clustering: str | None = None
     strata: tuple[str, ...] = ()
     multiple: int = 1
@@ -284,6 +289,8 @@ def read_algorithm_options(value: object) -> AlgorithmOptions:
         keep_together=section.flag("keep_together", default=True),
         score=section.choice("score", SCORES) or ("distortion" if class_column is None else "classification"),
         class_column=class_column,
+        next_cut=section.flag("next_cut", default=False),
+        beneficial=section.flag("beneficial", default=False),
         clustering=section.choice("clustering", CLUSTERINGS),
         strata=_read_strata(section),
         multiple=_read_amount(section, "multiple", MOST_MULTIPLE),

@@ -255,6 +255,16 @@ def _algorithm() -> JsonSchema:
         },
         "score": _choice("What top-down specialization goes by.", SCORES),
         "class": _text("The column that the score classification is to tell apart.", minLength=1),
+        "next_cut": {
+            "description": "Whether tds tries the next best cut of a range where the best one fails.",
+            "type": "boolean",
+            "default": False,
+        },
+        "beneficial": {
+            "description": "Whether tds leaves out steps that gain nothing by its score.",
+            "type": "boolean",
+            "default": False,
+        },
         "clustering": _choice("How microaggregation and condensation put rows together.", CLUSTERINGS),
         "strata": {
             "description": "Columns whose values are not mixed in a group, for microaggregation and condensation.",

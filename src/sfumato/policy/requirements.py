@@ -31,6 +31,7 @@ from sfumato.policy.options import (
     DRAWING_KEYS,
     DRAWN_FORMS,
     FULL_DOMAIN,
+    SPECIALIZATION_KEYS,
     UNLEVELLED,
     PublishOptions,
 )
@@ -368,7 +369,7 @@ def check_specialization(columns: ColumnsByName, algorithm: str, document: Polic
     """
     options, publish = _table(document, "algorithm"), _table(document, "publish")
     if algorithm not in CUTS:
-        for key in ("score", "class"):
+        for key in SPECIALIZATION_KEYS:
             if key in options:
                 raise PolicyError(f"is for tds, and the algorithm is {algorithm}; leave it out", key=f"algorithm.{key}")
         return
@@ -436,7 +437,7 @@ def find_apply_obstacle(columns: ColumnsByName, publish: PublishOptions, algorit
 
 _DRAWN_MODELS = ("k-anonymity", "identity-k-anonymity")
 _IDLE_WHERE_DRAWN = {
-    "algorithm": ("time_limit", "metric", "improve", "keep_together", "score", "class"),
+    "algorithm": ("time_limit", "metric", "improve", "keep_together", *SPECIALIZATION_KEYS),
     "publish": ("ranges", "numeric", "ss"),
 }
 
@@ -530,7 +531,7 @@ def _check_strata(columns: ColumnsByName, algorithm: Mapping[str, object]) -> No
 
 
 _IDLE_WHERE_UNCERTAIN = {
-    "algorithm": ("time_limit", "metric", "improve", "keep_together", "score", "class", "clustering", *DRAWING_KEYS),
+    "algorithm": ("time_limit", "metric", "improve", "keep_together", *SPECIALIZATION_KEYS, "clustering", *DRAWING_KEYS),
     "publish": ("ranges", "numeric", "ss"),
 }
 

@@ -142,7 +142,7 @@ class Height(AdditiveMetric):
     name = "height"
 
     def __init__(self, encoded: EncodedTable) -> None:
-        super().__init__(encoded, _climbed_share, _heights(encoded))
+        super().__init__(encoded, _level_share, _heights(encoded))
 
 
 class Precision(AdditiveMetric):
@@ -242,7 +242,14 @@ def _heights(encoded: EncodedTable) -> FloatArray:
 
 
 def _climbed_share(attribute: QuasiIdentifier, level: int) -> FloatArray:
-    """Levels climbed of all levels above the values that came in, the same for every label of a level."""
+    """Levels climbed to each label, of all levels above the values that came in; a repeated label is no level."""
+    tree = attribute.hierarchy
+    share: FloatArray = (tree.climbed[level] + tree.below) / (tree.height + tree.below)
+    return share
+
+
+def _level_share(attribute: QuasiIdentifier, level: int) -> FloatArray:
+    """The level of the node, of all levels above the values that came in, the same for every label."""
     tree = attribute.hierarchy
     return np.full(len(tree.labels[level]), (level + tree.below) / (tree.height + tree.below))
 

@@ -24,8 +24,8 @@ class Labels:
     """One quasi-identifier as it is published: a label code per row or line, and the label of each code.
 
     Rows whose labels read the same have the same code: they are in one class, whatever led to the label. `loss` is the
-    NCP of each label and `climbed` the number of levels between it and the values; `level` is the level of all labels,
-    or ``None`` where they are of several.
+    NCP of each label, and `climbed` the levels that it is above the values, as `Hierarchy.climbed` counts them; `level`
+    is the level of all labels, or ``None`` where they are of several.
     """
 
     codes: Codes
@@ -156,7 +156,7 @@ def labels_at(attribute: QuasiIdentifier, level: int) -> Labels:
     texts = attribute.hierarchy.labels[level]
     label_of_value = narrow_codes(attribute.hierarchy.matrix[:, level], len(texts))
     codes = replace_codes(attribute.column.codes, label_of_value)
-    return Labels(codes, texts, attribute.hierarchy.loss[level], np.full(len(texts), float(level)), level)
+    return Labels(codes, texts, attribute.hierarchy.loss[level], attribute.hierarchy.climbed[level], level)
 
 
 def shift_levels(recoding: Recoding, encoded: EncodedTable, *, back: bool = False) -> Recoding:

@@ -203,7 +203,8 @@ def _rows_section(publication: Publication) -> Markup:
     aim = "buckets of different values" if chosen == "anatomy" else f"it minimizes {search.metric}"
     if recoding.cut:
         about = f" of {search.class_column}" if search.class_column else ""
-        aim = f"it specializes by {search.score}{about}, as far as the promise allows"
+        only = ", where that gains something" if search.beneficial else ""
+        aim = f"it specializes by {search.score}{about}{only}, as far as the promise allows"
     if chosen == MICROAGGREGATION:
         within = f" within {', '.join(search.strata)}" if search.strata else ""
         aim = f"it puts near rows together{within}, by {search.clustering or 'mdav'}"

@@ -107,15 +107,33 @@ def _ncp(case: TableCase, i: int, node: Node, published: Classes) -> _Loss:
     return case.weight(name) * lost, case.weight(name) * len(case.rows)
 
 
-def _levels(weight: Callable[[TableCase, str], float]) -> Callable[..., _Loss]:
-    """The levels that cells are generalized by, each worth a weight."""
+def _levels(weight: Callable[[TableCase, str], float], *, own: bool = True) -> Callable[..., _Loss]:
+    """The levels that cells are generalized by, each worth a weight; of the label's own, or of the node."""
 
     def column_loss(case: TableCase, i: int, node: Node, published: Classes) -> _Loss:
-        each, top = weight(case, case.quasi[i]), case.height(case.quasi[i])
-        lost = sum(node[i] if kept else top for kept in _is_published(case, node, published))
+        name = case.quasi[i]
+        each, top = weight(case, name), case.height(name)
+        paths = {row[name]: case.path(name, row[name]) for row in case.rows}
+        climbed = {value: climb(path, node[i], [*paths.values()]) if own else node[i] for value, path in paths.items()}
+        kept = zip(case.rows, _is_published(case, node, published), strict=True)
+        lost = sum(climbed[row[name]] if published else top for row, published in kept)
         return each * lost, each * top * len(case.rows)
 
     return column_loss
+
+
+def climb(path: Sequence[str | None], level: int, paths: Sequence[Sequence[str | None]]) -> int:
+    """Count the levels up to the label of a path at a level: one that is said again and covers no more counts once.
+
+    >>> paths = [("nurse", "health", "*"), ("retired", "retired", "*")]
+    >>> [[climb(path, level, paths) for level in range(3)] for path in paths]
+    [[0, 1, 2], [0, 0, 2]]
+    """
+    if path[level] == "*":
+        return len(path) - 1
+    while level and {path[level]} == {other[level - 1] for other in paths if other[level] == path[level]}:
+        level -= 1
+    return level
 
 
 def _entropy(case: TableCase, i: int, node: Node, published: Classes) -> _Loss:
@@ -134,7 +152,7 @@ def _entropy(case: TableCase, i: int, node: Node, published: Classes) -> _Loss:
 _COLUMN_LOSSES: dict[str, Callable[[TableCase, int, Node, Any], _Loss]] = {
     "ncp": _ncp,
     "distortion": _levels(lambda case, name: case.weight(name)),
-    "height": _levels(lambda case, name: 1.0),  # noqa: ARG005 - weights do not count
+    "height": _levels(lambda case, name: 1.0, own=False),  # noqa: ARG005 - weights do not count
     "precision": _levels(lambda case, name: case.weight(name) / case.height(name)),
     "entropy": _entropy,
 }

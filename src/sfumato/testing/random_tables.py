@@ -34,11 +34,13 @@ _ILLNESS_TREE: Paths = {
 _COSTS: dict[tuple[str, str], float] = {
     pair: float(1 + 3 * i % 7) for i, pair in enumerate(itertools.permutations([*_ILLNESSES, ""], 2))
 }
-_SCORES: list[dict[str, str]] = [
+_SCORES: list[dict[str, str | bool]] = [
     {"score": "distortion"},
     {"score": "discernibility"},
     {"class": "income"},
     {"class": "income", "score": "conditional"},
+    {"class": "income", "next_cut": True},
+    {"class": "income", "score": "conditional", "next_cut": True},
 ]
 
 

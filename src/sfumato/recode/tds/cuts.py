@@ -16,6 +16,9 @@ from sfumato.recode.local.range_axis import RangeAxis
 from sfumato.recode.tds.refinement import Specialization
 from sfumato.recode.tds.scores import Score
 
+MOST_CUTS = 128
+"""Among so many cuts of a range the next best one is looked for where the best one fails."""
+
 
 class NodeLabel(NamedTuple):
     """A node as it is published: its label, what that loses, and how far it is above the leaves."""
@@ -35,6 +38,11 @@ class ColumnNodes(ABC):
     @abstractmethod
     def specialize(self, node: int) -> Specialization | None:
         """Specialize a node into its children; nothing for a leaf."""
+
+    def next_cut(self, node: int) -> Specialization | None:
+        """Specialize a node in another way than those that were given so far; nothing where there is none left."""
+        del node
+        return None
 
     @abstractmethod
     def label(self, node: int) -> NodeLabel:
@@ -90,7 +98,9 @@ class TaxonomyNodes(ColumnNodes):
     def label(self, node: int) -> NodeLabel:
         """Look up its label."""
         level, code = self.place(node)
-        return NodeLabel(self.tree.labels[level][code], float(self.tree.loss[level][code]), float(level))
+        return NodeLabel(
+            self.tree.labels[level][code], float(self.tree.loss[level][code]), float(self.tree.climbed[level][code])
+        )
 
 
 class RangeNodes(ColumnNodes):
@@ -105,6 +115,8 @@ class RangeNodes(ColumnNodes):
         self.counts = score.count_classes(attribute, axis.place, axis.null + 1)
         has_null = bool(self.counts[axis.null].sum())
         self.runs = [(0, axis.null if has_null else max(axis.null - 1, 0))]  # the intervals of each node
+        self.given: dict[int, int] = {}  # the best cut of each node
+        self.others: dict[int, list[tuple[int, float]]] = {}  # its other cuts and what they gain, the best one last
 
     def specialize(self, node: int) -> Specialization | None:
         """Cut in two, where it gains most; of equal cuts the one that leaves the halves most alike.
@@ -114,16 +126,48 @@ class RangeNodes(ColumnNodes):
         first, last = self.runs[node]
         if first == last:
             return None
-        cuts = np.array([last - 1]) if last == self.axis.null else np.arange(first, last)
+        cuts = self._cuts(first, last)
         gains = self._cut_gains(first, last, cuts)
         best = cuts[gains >= gains.max() - 1e-12]
+        cut = int(best[np.argmin(self._unlikeness(first, last, best))])
+        self.given[node] = cut
+        return self._cut_behind(node, cut, float(gains.max()))
+
+    def next_cut(self, node: int) -> Specialization | None:
+        """Cut in two where it gains most of the cuts that were not given yet; of equal ones likewise.
+
+        Of very many cuts those are looked at which part the rows evenly.
+        """
+        first, last = self.runs[node]
+        if node not in self.others:
+            cuts = self._cuts(first, last)
+            cuts = cuts[cuts != self.given[node]]
+            if len(cuts) > MOST_CUTS:
+                rows = self.counts.sum(axis=1)[first : last + 1].cumsum()
+                shares = rows[-1] * np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1)
+                cuts = np.unique(cuts[np.searchsorted(rows[cuts - first], shares).clip(max=len(cuts) - 1)])
+            gains = self._cut_gains(first, last, cuts)
+            order = np.lexsort((cuts, self._unlikeness(first, last, cuts), -gains))[::-1]
+            self.others[node] = list(zip(cuts[order].tolist(), gains[order].tolist(), strict=True))
+        return self._cut_behind(node, *self.others[node].pop()) if self.others[node] else None
+
+    def _cuts(self, first: int, last: int) -> IntArray:
+        """List the cuts of a run; where it ends in NULL, that is parted from the rest before anything else."""
+        return np.array([last - 1]) if last == self.axis.null else np.arange(first, last)
+
+    def _unlikeness(self, first: int, last: int, cuts: IntArray) -> FloatArray:
+        """Measure by how many rows the halves of a run differ, for each cut of it: float[m]."""
         rows = self.counts.sum(axis=1)[first : last + 1].cumsum()
-        cut = int(best[np.argmin(np.abs(2 * rows[best - first] - rows[-1]))])
+        unlike: FloatArray = np.abs(2 * rows[cuts - first] - rows[-1])
+        return unlike
+
+    def _cut_behind(self, node: int, cut: int, gain: float) -> Specialization:
+        first, last = self.runs[node]
         under = np.flatnonzero((self.axis.place >= first) & (self.axis.place <= last))
         child = (self.axis.place[under] > cut).astype(np.int64)
         self.runs += [(first, cut), (cut + 1, last)]
         children = len(self.runs) - 2, len(self.runs) - 1
-        return Specialization(children, under, child, self.weight * float(gains.max()), self.leaves)
+        return Specialization(children, under, child, self.weight * gain, self.leaves)
 
     def _cut_gains(self, first: int, last: int, cuts: IntArray) -> FloatArray:
         """Measure what each cut of a run gains: float[m]."""

@@ -90,8 +90,8 @@ class TableGains:
 
     Discernibility falls by the pairs of rows that are told apart. The conditional score is the fall of the entropy of
     the class column within the classes of the table: what a column tells of it that the others have not told already. A
-    column that says the same as another gains nothing once the other is specialized, which the paper's gain, measured
-    on each column by itself, does not see.
+    column that says the same as another gains nothing once the other is specialized, which the paper's gain, that of
+    the rows under one label, does not see; its score divides it by what privacy is lost over all columns.
 
     Holds the different rows on the quasi-identifiers and the class column, in groups by the cuts.
     """

@@ -4,8 +4,13 @@ Every column begins at its root (line 1). While there is a valid candidate, the 
 (lines 2 to 4): Score = InfoGain / (PrivLoss + 1), equation (1). A candidate is looked at only when its gain could make
 it the best, and again only when a specialization has changed the groups it is in (line 5). One that fails is given up
 for good where its requirement can only get worse; where that is not so, it gets another chance.
+
+Of a range the paper knows one candidate, its best cut. With `next_cut` the next best one takes its place when it fails,
+and so on. With `beneficial` a candidate that gains nothing is none, as in top-down specialization of one table (Fung,
+Wang, Yu 2005): the paper specializes such a node, too.
 """
 
+import heapq
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +24,7 @@ from sfumato.errors import Infeasible, PolicyError
 from sfumato.hierarchy import Ranges
 from sfumato.models import XYAnonymity
 from sfumato.policy import Policy
+from sfumato.policy.options import AlgorithmOptions
 from sfumato.previous import LinkedReleases, bind_requirement, join_history
 from sfumato.recode.local.partition import Partition, allocate_rows
 from sfumato.recode.local.range_axis import RangeAxis
@@ -32,8 +38,11 @@ from sfumato.recode.tds.views import ClassView, Effect, GroupMatching, LinkView,
 _PATIENCE = 4
 """Steps in vain after which a search for a way down ends."""
 
-CandidateKey = tuple[int, int]
-"""A column by its number, and a node of it."""
+_NO_GAIN = 1e-12
+"""A gain that is no more than this is rounding."""
+
+CandidateKey = tuple[int, int, int]
+"""A column by its number, a node of it, and which of its cuts it is: 0 is the best one."""
 
 
 def specialize_top_down(
@@ -54,7 +63,7 @@ def specialize_top_down(
     links = [] if linked is None else _link_views(policy, linked, columns)
     views: list[View] = [*([classes] if policy.privacy else []), *links]
     gains = TableGains(encoded, score) if score.kind in {"discernibility", "conditional"} else None
-    search = SpecializationSearch(columns, views, limit=requirement.limit, gains=gains)
+    search = SpecializationSearch(columns, views, limit=requirement.limit, gains=gains, options=policy.search)
     failing = [view for view in views if view.failing > requirement.limit]
     # What would help is said of the most general table, so before a way down is looked for.
     reasons = [_why_not(view) for view in failing if isinstance(view, LinkView)]
@@ -124,6 +133,7 @@ class CandidateNode:
 
     number: int
     node: int
+    rank: int
     specialization: Specialization
     gain: float
     fresh: bool = False
@@ -132,8 +142,8 @@ class CandidateNode:
 
     @property
     def key(self) -> CandidateKey:
-        """Its column by number, and its node."""
-        return self.number, self.node
+        """Its column by number, its node, and which of its cuts it is."""
+        return self.number, self.node, self.rank
 
     def failing(self, limit: int) -> list[View]:
         """List the views in which too many rows would fail."""
@@ -149,17 +159,26 @@ class SpecializationSearch:
     """The cuts of all columns, the candidates, and the views that judge them.
 
     `cuts` has the node of each leaf, int[leaves], by the number of the column. `order` has the candidates with the
-    largest gain first.
+    largest gain first. `ranks` has which cuts of a node are candidates, by the number of the column and
+    the node, and `last_rank` the last one that has been.
     """
 
     def __init__(
-        self, columns: Sequence[ColumnNodes], views: list[View], *, limit: int, gains: TableGains | None
+        self,
+        columns: Sequence[ColumnNodes],
+        views: list[View],
+        *,
+        limit: int,
+        gains: TableGains | None,
+        options: AlgorithmOptions,
     ) -> None:
-        self.columns, self.views, self.limit, self.gains = columns, views, limit, gains
+        self.columns, self.views, self.limit, self.gains, self.options = columns, views, limit, gains, options
         self.matchings = list(dict.fromkeys(view.matching for view in views if isinstance(view, LinkView)))
         self.cuts = {number: np.zeros(column.leaves, dtype=np.int64) for number, column in enumerate(columns)}
         self.candidates: dict[CandidateKey, CandidateNode] = {}
         self.order: list[tuple[float, CandidateKey]] = []
+        self.ranks: dict[tuple[int, int], list[int]] = {}
+        self.last_rank: dict[tuple[int, int], int] = {}
         for number in range(len(columns)):
             self._add(number, 0)
 
@@ -179,7 +198,7 @@ class SpecializationSearch:
         is no proof that there is no way where it finds none; and when the time is over.
         """
 
-        def order(candidate: CandidateNode) -> tuple[int, float, int, int]:
+        def order(candidate: CandidateNode) -> tuple[int, float, int, int, int]:
             return sum(effect.change for _, effect in candidate.effects), -candidate.gain, *candidate.key
 
         least, vain = np.inf, 0
@@ -202,25 +221,36 @@ class SpecializationSearch:
         """
         if self.gains is not None:  # gains that depend on the classes, of all candidates whose classes have changed
             for candidate in self.candidates.values():
-                if not candidate.weighed:
-                    weight = self.columns[candidate.number].weight
-                    candidate.gain = weight * self.gains.gain(candidate.number, candidate.specialization)
-                    candidate.weighed = True
+                self._weigh(candidate)
             self.order = sorted((-candidate.gain, key) for key, candidate in self.candidates.items())
         best, score = None, -1.0
-        for _, key in list(self.order):
-            candidate = self.candidates[key]
+        queue = list(self.order)  # ascending, so a heap
+        while queue:
+            candidate = self.candidates[heapq.heappop(queue)[1]]
             if best is not None and candidate.gain <= score:
                 break  # its score is at most its gain, and that of all behind it
             if is_over(progress):
                 return None
+            if self.options.beneficial and candidate.gain <= _NO_GAIN:
+                break
             self._look(candidate)
             failing = candidate.failing(self.limit)
+            if not failing:
+                if (its_score := candidate.score) > score:
+                    best, score = candidate, its_score
+                continue
+            if self.options.next_cut and (another := self._add_next(candidate)) is not None:
+                heapq.heappush(queue, (-another.gain, another.key))
             if any(view.monotone for view in failing):
                 self._drop(candidate)
-            elif not failing and (its_score := candidate.score) > score:
-                best, score = candidate, its_score
         return best
+
+    def _weigh(self, candidate: CandidateNode) -> None:
+        """Find the gain of a candidate where it depends on the classes, unless nothing has changed."""
+        if self.gains is not None and not candidate.weighed:
+            weight = self.columns[candidate.number].weight
+            candidate.gain = weight * self.gains.gain(candidate.number, candidate.specialization)
+            candidate.weighed = True
 
     def _look(self, candidate: CandidateNode) -> None:
         """Find the effects of a candidate, unless nothing has changed since the last time."""
@@ -241,7 +271,8 @@ class SpecializationSearch:
     def _specialize(self, chosen: CandidateNode) -> None:
         """Divide what the candidate divides, and mark all that has changed by it (lines 4 and 5)."""
         number, specialization = chosen.number, chosen.specialization
-        self._drop(chosen)
+        for rank in list(self.ranks[number, chosen.node]):
+            self._drop(self.candidates[number, chosen.node, rank])
         self.cuts[number][specialization.leaves] = np.array(specialization.children)[specialization.child]
         for child in specialization.children:
             self._add(number, child)
@@ -260,11 +291,30 @@ class SpecializationSearch:
     def _add(self, number: int, node: int) -> None:
         specialization = self.columns[number].specialize(node)
         if specialization is not None:
-            self.candidates[number, node] = CandidateNode(number, node, specialization, specialization.gain)
-            insort(self.order, (-specialization.gain, (number, node)))
+            self._insert(CandidateNode(number, node, 0, specialization, specialization.gain))
+
+    def _add_next(self, failed: CandidateNode) -> CandidateNode | None:
+        """Make the next best cut of a node a candidate beside those that fail, unless one behind them is already."""
+        if failed.rank < self.last_rank[failed.number, failed.node]:
+            return None
+        specialization = self.columns[failed.number].next_cut(failed.node)
+        if specialization is None:
+            return None
+        another = CandidateNode(failed.number, failed.node, failed.rank + 1, specialization, specialization.gain)
+        self._weigh(another)
+        self._insert(another)
+        return another
+
+    def _insert(self, candidate: CandidateNode) -> None:
+        place = candidate.number, candidate.node
+        self.candidates[candidate.key] = candidate
+        self.ranks.setdefault(place, []).append(candidate.rank)
+        self.last_rank[place] = candidate.rank
+        insort(self.order, (-candidate.gain, candidate.key))
 
     def _drop(self, candidate: CandidateNode) -> None:
         del self.candidates[candidate.key]
+        self.ranks[candidate.number, candidate.node].remove(candidate.rank)
         entry = -candidate.gain, candidate.key
         at = bisect_left(self.order, entry)
         if self.order[at : at + 1] == [entry]:
@@ -272,8 +322,8 @@ class SpecializationSearch:
 
     def _among(self, nodes: Mapping[int, IntArray]) -> Iterable[CandidateNode]:
         """List the candidates that are among some nodes of each column."""
-        keys = [(number, node) for number, each in nodes.items() for node in set(each.tolist())]
-        return [self.candidates[key] for key in keys if key in self.candidates]
+        places = [(number, node) for number, each in nodes.items() for node in set(each.tolist())]
+        return [self.candidates[*place, rank] for place in places for rank in self.ranks.get(place, ())]
 
 
 def _why_not(view: LinkView) -> str:
