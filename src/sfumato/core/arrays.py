@@ -81,7 +81,8 @@ def sum_amounts(codes: Codes, amounts: NDArray[Any], width: int) -> FloatArray:
     def add(piece: slice) -> FloatArray:
         starts = range(piece.start, max(piece.stop, piece.start + 1), size)
         blocks = [slice(start, min(start + size, piece.stop)) for start in starts]
-        sums: FloatArray = np.bincount(codes[blocks[0]], weights=amounts[blocks[0]], minlength=width)
+        first = np.bincount(codes[blocks[0]], weights=amounts[blocks[0]], minlength=width)
+        sums: FloatArray = np.asarray(first, dtype=np.float64)
         for block in blocks[1:]:
             sums += np.bincount(codes[block], weights=amounts[block], minlength=width)
         return sums
