@@ -83,7 +83,7 @@ def test_threads_count_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces cover all entries once, however few there are, and sums and look-ups are those of the whole."""
     draw = np.random.default_rng(3)
     monkeypatch.setattr(arrays, "_ENTRIES_PER_THREAD", 2)
-    monkeypatch.setattr(arrays.os, "sched_getaffinity", lambda _: range(3), raising=False)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3), raising=False)
     for entries in (0, 1, 5, 6, 1000):
         pieces = map_pieces(entries, lambda piece: piece)
         assert len(pieces) == min(max(entries // 2, 1), 3)
@@ -97,7 +97,7 @@ def test_threads_count_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_error_in_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is lost where a piece cannot be worked on."""
     monkeypatch.setattr(arrays, "_ENTRIES_PER_THREAD", 1)
-    monkeypatch.setattr(arrays.os, "sched_getaffinity", lambda _: range(2), raising=False)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(2), raising=False)
 
     def work(piece: slice) -> None:
         if piece.start:
