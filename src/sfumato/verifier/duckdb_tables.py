@@ -125,7 +125,7 @@ class CsvLines:
         return ", ".join(cells)
 
 
-_SAMPLED_LINES = 100_000
+_SAMPLED_LINES = 1_000_000
 """Whether many lines are alike is seen in so many of them; a table that has no more is read cell by cell."""
 _ALIKE = 2
 """They are where each comes so often or more on average."""
