@@ -2,8 +2,9 @@
 
 Adult-like rows with nine quasi-identifiers, k = 5, two per cent suppressed, `optimal`: each size a cold run of the
 command, from start to verified release and report, beside DuckDB's copy of the same file in the same run. A wide table
-of 25 columns goes beside. Inputs are made part by part, kept in --data, and removed if --remove says so. Figures and
-verdicts are reported, never asserted; a full run is kept beside this file.
+of 25 columns goes beside, and Spark's jobs stand beside Spark's own copy (`engines_spark`). Inputs are made part by
+part, kept in --data, and removed if --remove says so. Figures and verdicts are reported, never asserted; a full run is
+kept beside this file.
 """
 
 import argparse
@@ -80,6 +81,8 @@ def every_job(*, everything: bool = False) -> Iterator[Job]:
             limit = limits.get(rows)
             memory = None if limit is None else f"{limit}MB"
             yield Job("stream", rows, kind, memory, 3 if limit else None, limit)
+            if rows <= 10 * M or (everything and kind == "parquet"):
+                yield Job("spark", rows, kind, copies=5 if rows == 10 * M else None)
     yield Job("stream", 31 * M, "parquet", "3500MB", None, 3500, wide=True)
     if everything:
         yield Job("stream", 200 * M, "parquet", "12GB")
@@ -96,12 +99,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
         and (not options.kind or job.kind == options.kind)
         and (not options.quick or job.rows <= M)
     ]
-    measured = [measure(job, options.data, remove=options.remove, timeout=options.timeout) for job in jobs]
+    measured = [_measure_any(job, options.data, remove=options.remove, timeout=options.timeout) for job in jobs]
     run = describe_run(measured, full=not options.quick)
     text = page(run, jobs, None if options.out is None else plot(run, options.out / "figures"))
     print(text)
     if options.out is not None:
         print(write_run(options.out, "engines", run, text))
+
+
+def _measure_any(job: Job, folder: Path, *, remove: bool, timeout: float) -> dict[str, Any]:
+    """Measure a job of any engine, Spark's with all the processes that it starts."""
+    if job.engine != "spark":
+        return measure(job, folder, remove=remove, timeout=timeout)
+    from benchmarks.engines_spark import measure_spark  # noqa: PLC0415 - it takes jobs and inputs from here
+
+    print(f"spark {job.file} …", end=" ", flush=True, file=sys.stderr)
+    figures = measure_spark(job, folder, timeout=timeout)
+    print(f"{figures['seconds']:.1f} s, {figures['megabytes']:,.0f} MB", file=sys.stderr)
+    if remove:
+        (folder / job.file).unlink()
+    return figures
 
 
 def measure(job: Job, folder: Path, *, remove: bool = False, timeout: float = 3600) -> dict[str, Any]:
@@ -212,7 +229,9 @@ _NOTES = """\
 Adult-like rows (copies with two attributes redrawn), nine quasi-identifiers, k = 5, at most 2 % of the rows dropped,
 `optimal`; the wide table has 25 columns. A cold run of the command each, from start to verified release with its
 report. Copy: a fresh DuckDB process reads the same file and writes it again, in the same run. Peak: the most memory
-that was resident at a time. The stream engine was given the memory that is wanted as `--memory`."""
+that was resident at a time. The stream engine was given the memory that is wanted as `--memory`. Spark has
+`local[2]`: its copy is a cold run of Spark that reads the file and writes it again, its seconds of processors and its
+memory are those of Java and of Python together."""
 
 
 def page(run: Mapping[str, Any], jobs: Sequence[Job], picture: str | None) -> str:

@@ -194,6 +194,8 @@ def page(run: Mapping[str, Any]) -> str:
     different = [figures["case"] for figures in run["cases"] if not figures["same"]]
     same = f", but for {', '.join(different)}" if different else ""
     notes = _NOTES.format(same=same)
+    if run["full"] is False and any(figures["rows"] < CASES[figures["case"]].rows for figures in run["cases"]):
+        notes += " Cases of fewer rows than the others were run apart from them (`--rows`), and put beside them here."
     left_out = [name for name in CASES if name not in {figures["case"] for figures in run["cases"]}]
     partial = [f"**Not all cases: {'; '.join(left_out)} were left out.**"] if left_out else []
     return (

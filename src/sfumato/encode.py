@@ -20,7 +20,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.arrays import Codes, FloatArray, IntArray, count_codes, narrow_codes
-from sfumato.core.arrow import arrow_dictionary, arrow_indices, arrow_numbers, arrow_texts, numpy_numbers
+from sfumato.core.arrow import (
+    arrow_dictionary,
+    arrow_indices,
+    arrow_number,
+    arrow_numbers,
+    arrow_texts,
+    filled_numbers,
+    numpy_numbers,
+)
 from sfumato.core.classes import SensitiveDomain
 from sfumato.core.keys import PackedTuples, count_keys, is_ascending, mix_bits, pack_tuples
 from sfumato.core.numbers import read_decimals
@@ -306,7 +314,7 @@ def encode_column(table: Table, name: str) -> CodedColumn:
     place[used] = np.arange(len(used))
     codes = arrow_numbers(narrow_codes(place, len(order))).take(encoded.indices)
     if codes.null_count:
-        codes = pc.fill_null(codes, len(order) - 1)
+        codes = codes.fill_null(arrow_number(len(order) - 1, codes.type))
     labels = tuple(None if i is None else texts[i] for i in order)
     column = CodedColumn(name, numpy_numbers(codes), labels, values.take(arrow_indices(order)))
     first = {text: i for i, text in reversed(list(enumerate(labels)))}
@@ -543,7 +551,7 @@ def _dense_ranks(column: Any, *, by_value: bool = False) -> Codes:
     kind = column.type
     if by_value:
         cells = column.combine_chunks()
-        places = numpy_numbers(cells.indices.fill_null(len(cells.dictionary)))
+        places = filled_numbers(cells.indices, len(cells.dictionary))
         return np.append(_dense_ranks(cells.dictionary), len(cells.dictionary) + 1).take(places)
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sfumato.core import classes, keys
-from sfumato.core.arrays import draw_rows
+from sfumato.core import arrays, classes, keys
+from sfumato.core.arrays import draw_rows, map_pieces, sum_amounts
 from sfumato.core.classes import SensitiveDomain, count_values
-from sfumato.core.keys import collapse_tuples, count_keys, number_tuples, pack_tuples
+from sfumato.core.keys import add_lookups, collapse_tuples, count_keys, number_tuples, pack_tuples
 
 
 @pytest.fixture(autouse=True)
@@ -77,3 +77,31 @@ def test_rows_are_drawn_from_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     for size in (1, 10, 200):
         expected = draw_rows(rows, size, np.random.default_rng(size))
         assert draw_rows(lines, size, np.random.default_rng(size), counts).tolist() == expected.tolist()
+
+
+def test_threads_count_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces cover all entries once, however few there are, and sums and look-ups are those of the whole."""
+    draw = np.random.default_rng(3)
+    monkeypatch.setattr(arrays, "_ENTRIES_PER_THREAD", 2)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3), raising=False)
+    for entries in (0, 1, 5, 6, 1000):
+        pieces = map_pieces(entries, lambda piece: piece)
+        assert len(pieces) == min(max(entries // 2, 1), 3)
+        assert [place for piece in pieces for place in range(piece.start, piece.stop)] == list(range(entries))
+        codes = [draw.integers(0, width, entries) for width in (4, 9)]
+        amounts, tables = draw.integers(0, 99, entries), [draw.integers(0, 99, width) for width in (4, 9)]
+        assert sum_amounts(codes[1], amounts, 9).tolist() == np.bincount(codes[1], amounts, 9).tolist()
+        assert add_lookups(codes, tables).tolist() == (tables[0][codes[0]] + tables[1][codes[1]]).tolist()
+
+
+def test_an_error_in_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is lost where a piece cannot be worked on."""
+    monkeypatch.setattr(arrays, "_ENTRIES_PER_THREAD", 1)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(2), raising=False)
+
+    def work(piece: slice) -> None:
+        if piece.start:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        map_pieces(2, work)

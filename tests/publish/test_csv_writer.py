@@ -4,16 +4,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sfumato.core.arrow import arrow_texts
 from sfumato.policy import load
+from sfumato.publish import csv_writer
 from sfumato.publish.csv_writer import csv_cells as written
 from sfumato.publish.csv_writer import write_csv
+from sfumato.publish.published_column import PublishedColumn
+from sfumato.publish.published_table import PublishedTable
 from sfumato.release import prepare
-from sfumato.table import read_table
+from sfumato.table import Table, read_table
 from sfumato.verifier.duckdb_tables import open_file
 from sfumato.verifier.sql import remove_guard
 
@@ -117,6 +122,26 @@ def test_the_rule_is_reversible(text: str) -> None:
     assert inner == text or inner == "'" + text
     if text.startswith(RISKY) and inner == text:
         assert float(text) <= 0
+
+
+@pytest.mark.parametrize(("most", "size", "pieces"), [(1 << 14, 1 << 22, 1), (9, 1 << 22, 1), (9, 100, 2), (9, 9, 4)])
+def test_columns_are_combined_by_what_rows_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, size: int, pieces: int
+) -> None:
+    """All combinations, those that rows have, or none where their texts are long: the lines are the same."""
+    monkeypatch.setattr(csv_writer, "_COMBINED", most)
+    monkeypatch.setattr(csv_writer, "_COMBINED_BYTES", size)
+    draw = np.random.default_rng(1)
+    first = draw.integers(0, 5, 400)
+    codes = [first, (first + draw.integers(0, 2, 400)) % 5, 4 - first, draw.integers(0, 2, 400)]
+    texts = arrow_texts(["a", None, "b,c", "=1", 'say "x"'])
+    columns = {f"c{i}": PublishedColumn(code.astype(np.uint8), texts) for i, code in enumerate(codes)}
+    table = PublishedTable(Table(pa.table({})), np.arange(400), columns, {}, frozenset())
+    assert len(csv_writer._combine_columns(csv_writer._pieces(table, ""))) == pieces
+    write_csv([table], tmp_path / "t.csv")
+    cells = written(texts).to_pylist()
+    lines = [",".join(cells[code[row]] for code in codes) for row in range(400)]
+    assert (tmp_path / "t.csv").read_text() == "\n".join(["c0,c1,c2,c3", *lines]) + "\n"
 
 
 @pytest.mark.slow

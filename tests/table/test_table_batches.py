@@ -493,3 +493,16 @@ def pack(name: str) -> bytes:
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("visits.csv", content)
     return stream.getvalue()
+
+
+def test_without_identifiers_nothing_is_read_again(
+    tmp_path: Path, rules: Rules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table of which every column is published has been read once, and there is nothing to look for."""
+    opened: list[object] = []
+    monkeypatch.setattr("sfumato.table.table_batches._open_source", lambda *_: opened.append(1))
+    pq.write_table(IDENTIFIERS.select(["sex"]), tmp_path / "t.parquet")
+    for rows in (12, 10**9):
+        policy = load(rules({"sex": "quasi"}))
+        assert find_repeated_in_batches(tmp_path / "t.parquet", policy, rows=rows, memory=1 << 28) == {}
+    assert not opened

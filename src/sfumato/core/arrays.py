@@ -4,7 +4,10 @@ Counts, codes and class numbers are 64-bit integers unless a module says otherwi
 of different values allows, because a column of codes is read far more often than it is written.
 """
 
-from typing import Any
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +19,34 @@ Codes = NDArray[Any]
 """Codes of one column: unsigned integers, as narrow as its number of values allows."""
 
 
+Made = TypeVar("Made")
+
 _BLOCK = 1 << 16
+_ENTRIES_PER_THREAD = 1 << 19
+"""Fewer entries than this are no work for a thread of their own: to start it and wait for it would take as long."""
+_MOST_THREADS = 8
+
+
+def map_pieces(entries: int, work: Callable[[slice], Made], least: int = 0) -> list[Made]:
+    """Cut so many entries into neighbouring pieces, one for each processor, and work on each in a thread.
+
+    What is worked on are numpy's loops over long arrays, which need no lock of Python's. Pieces have `least` entries
+    at least, and so many that a thread pays: few entries are one piece, which is worked on here.
+
+    >>> map_pieces(5, lambda piece: (piece.start, piece.stop))
+    [(0, 5)]
+    >>> [made.stop - made.start for made in map_pieces(1 << 20, lambda piece: piece, least=1 << 20)]
+    [1048576]
+    """
+    affinity = getattr(os, "sched_getaffinity", None)
+    processors = min(len(affinity(0)) if affinity else os.cpu_count() or 1, _MOST_THREADS)
+    number = min(processors, entries // max(_ENTRIES_PER_THREAD, least))
+    if number <= 1:
+        return [work(slice(0, entries))]
+    ends = [entries * place // number for place in range(number + 1)]
+    with ThreadPoolExecutor(number - 1) as pool:
+        others = [pool.submit(work, slice(*ends[place : place + 2])) for place in range(1, number)]
+        return [work(slice(*ends[:2])), *(one.result() for one in others)]
 
 
 def count_codes(codes: Codes, width: int, amounts: IntArray | FloatArray | None = None) -> IntArray:
@@ -41,14 +71,28 @@ def count_codes(codes: Codes, width: int, amounts: IntArray | FloatArray | None 
 def sum_amounts(codes: Codes, amounts: NDArray[Any], width: int) -> FloatArray:
     """Add up an amount per entry for each of `width` codes, a block of entries at a time.
 
+    Whole amounts are added up in several threads where there are many: in whatever order, their sum is the same.
+
     >>> sum_amounts(np.array([0, 2, 2], dtype=np.uint8), np.array([0.5, 1.0, 1.5]), 3)
     array([0.5, 0. , 2.5])
     """
-    size, sums = max(_BLOCK, width), np.zeros(width)
-    for start in range(0, len(codes), size):
-        block = slice(start, start + size)
-        sums += np.bincount(codes[block], weights=amounts[block], minlength=width)
-    return sums
+    size = max(_BLOCK, width)
+
+    def add(piece: slice) -> FloatArray:
+        starts = range(piece.start, max(piece.stop, piece.start + 1), size)
+        blocks = [slice(start, min(start + size, piece.stop)) for start in starts]
+        first = np.bincount(codes[blocks[0]], weights=amounts[blocks[0]], minlength=width)
+        sums: FloatArray = np.asarray(first, dtype=np.float64)
+        for block in blocks[1:]:
+            sums += np.bincount(codes[block], weights=amounts[block], minlength=width)
+        return sums
+
+    if amounts.dtype.kind not in "iu":
+        return add(slice(0, len(codes)))
+    first, *others = map_pieces(len(codes), add, least=width)  # a table of sums for each thread
+    for sums in others:
+        first += sums
+    return first
 
 
 def draw_rows(lines: IntArray, size: int, rng: Any, counts: IntArray | None = None) -> IntArray:

@@ -84,6 +84,26 @@ def arrow_dictionary(codes: NDArray[Any], values: Any, kind: Any) -> Any:
     return pa.DictionaryArray.from_arrays(indices, values.drop_null().cast(kind.value_type), ordered=kind.ordered)
 
 
+def arrow_number(value: int, kind: Any = None) -> Any:
+    """Make one whole number for Arrow's functions, of 64 bits where no type is said.
+
+    >>> arrow_number(3), arrow_number(3, pa.uint8()).type
+    (<pyarrow.Int64Scalar: 3>, DataType(uint8))
+    """
+    number = arrow_indices([value])[0]
+    return number if kind is None else number.cast(kind)
+
+
+def filled_numbers(array: Any, missing: int) -> NDArray[Any]:
+    """View the whole numbers of an Arrow array as 64-bit ones, with another in place of NULL.
+
+    >>> filled_numbers(pa.array([3, None], pa.uint8()), -1)
+    array([ 3, -1])
+    """
+    numbers = array.cast(pa.int64())
+    return numpy_numbers(numbers.fill_null(arrow_number(missing)) if numbers.null_count else numbers)
+
+
 def numpy_numbers(array: Any) -> NDArray[Any]:
     """View the numbers of an Arrow array without NULLs as a numpy array, without copying them.
 

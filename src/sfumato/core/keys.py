@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, sum_amounts
+from sfumato.core.arrays import BoolArray, Codes, FloatArray, IntArray, map_pieces, sum_amounts
 from sfumato.core.segments import run_starts
 
 LARGEST_SPAN = 1 << 62
@@ -110,12 +110,16 @@ def add_lookups(columns: Sequence[Codes], tables: Sequence[IntArray]) -> IntArra
     array([ 7, 15, 16])
     """
     sums = np.empty(len(columns[0]), dtype=np.int64)
-    for start in range(0, len(sums), _BLOCK):  # a block of rows at a time, which stays in the processor's cache
-        rows = slice(start, start + _BLOCK)
-        block = sums[rows]
-        block[:] = tables[0].take(columns[0][rows])
-        for codes, table in zip(columns[1:], tables[1:], strict=True):
-            block += table.take(codes[rows])
+
+    def add(piece: slice) -> None:
+        for start in range(piece.start, piece.stop, _BLOCK):  # a block of rows at a time, which stays in the cache
+            rows = slice(start, min(start + _BLOCK, piece.stop))
+            block = sums[rows]
+            block[:] = tables[0].take(columns[0][rows])
+            for codes, table in zip(columns[1:], tables[1:], strict=True):
+                block += table.take(codes[rows])
+
+    map_pieces(len(sums), add)
     return sums
 
 

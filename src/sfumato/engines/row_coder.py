@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.arrays import Codes, IntArray, narrow_codes
-from sfumato.core.arrow import arrow_numbers, numpy_numbers
+from sfumato.core.arrow import arrow_numbers, filled_numbers, numpy_numbers
 from sfumato.core.tuple_packer import TuplePacker
 from sfumato.encode import CodedColumn, encode_column
 from sfumato.table import Table
@@ -65,7 +65,7 @@ class ColumnCoder:
         """Look up the codes of the places that values have among the known ones; NULL is a place as well."""
         if not found.null_count:
             return self.place.take(numpy_numbers(found))
-        places = numpy_numbers(pc.fill_null(found.cast(pa.int64()), len(self.known)))
+        places = filled_numbers(found, len(self.known))
         return np.append(self.place, np.array([max(self.null, 0)], dtype=self.place.dtype)).take(places)
 
 

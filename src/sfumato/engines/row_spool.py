@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pyarrow import ipc
 
 from sfumato.core.arrays import Codes, IntArray, count_codes, narrow_codes
-from sfumato.core.arrow import arrow_flags, arrow_indices, arrow_numbers, numpy_numbers
+from sfumato.core.arrow import arrow_flags, arrow_indices, arrow_numbers, filled_numbers, numpy_numbers
 from sfumato.core.randomness import Randomness
 from sfumato.engines.row_coder import CountedValues
 
@@ -58,9 +58,9 @@ class GrowingValues:
                 self.known = pa.concat_arrays([self.known, new])
                 place = pc.index_in(values, self.known, skip_nulls=True)
         width = len(self.known) + 1
-        lookup = numpy_numbers(pc.add(pc.fill_null(place.cast(pa.int64()), -1), 1))
+        lookup = filled_numbers(place, -1) + 1
         if cells.indices.null_count:
-            indices = numpy_numbers(pc.fill_null(cells.indices.cast(pa.int64()), len(lookup)))
+            indices = filled_numbers(cells.indices, len(lookup))
             lookup = np.append(lookup, 0)
         else:
             indices = numpy_numbers(cells.indices)
@@ -130,7 +130,7 @@ class RowSpool:
             indices = arrow_numbers(places)
         else:
             places[~there] = 0
-            indices = pc.if_else(arrow_flags(there), arrow_numbers(places), pa.scalar(None, widest))
+            indices = pc.if_else(arrow_flags(there), arrow_numbers(places), arrow_indices([None])[0].cast(widest))
         return pa.DictionaryArray.from_arrays(indices, known)
 
 

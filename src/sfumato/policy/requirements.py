@@ -531,7 +531,12 @@ def _check_strata(columns: ColumnsByName, algorithm: Mapping[str, object]) -> No
 
 
 _IDLE_WHERE_UNCERTAIN = {
-    "algorithm": ("time_limit", "metric", "improve", "keep_together", *SPECIALIZATION_KEYS, "clustering", *DRAWING_KEYS),
+    "algorithm": (
+        *("time_limit", "metric", "improve", "keep_together"),
+        *SPECIALIZATION_KEYS,
+        "clustering",
+        *DRAWING_KEYS,
+    ),
     "publish": ("ranges", "numeric", "ss"),
 }
 

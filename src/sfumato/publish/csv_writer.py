@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.arrays import Codes
+from sfumato.core.arrays import Codes, count_codes
 from sfumato.core.arrow import arrow_numbers, arrow_text, arrow_texts
 from sfumato.publish.published_column import PublishedColumn
 from sfumato.publish.published_table import PublishedTable
@@ -37,6 +37,10 @@ _COMBINED = 1 << 14
 """Columns are combined as long as there are no more combinations of their values than this."""
 _COMBINED_BYTES = 1 << 22
 """And as long as all combinations together have no more bytes: a cell of a megabyte would stand in each of them."""
+_LOOKED_FOR = 1 << 20
+"""Of no more combinations than this it is looked for those that rows have, of which there may be few."""
+_ROWS_PER_COMBINATION = 8
+"""Those are combined where each has so many rows or more on average: else they are joined as quickly row by row."""
 
 
 def write_csv(tables: Iterable[PublishedTable], path: Path, *, null: str = "") -> str:
@@ -148,21 +152,38 @@ def _combine_columns(pieces: list[_Piece]) -> list[_Piece]:
     combined = pieces[:1]
     for piece in pieces[1:]:
         before = combined[-1]
-        small = len(before.values) * len(piece.values) <= _COMBINED
-        small = small and len(before.values) * piece.values.nbytes <= _COMBINED_BYTES
-        small = small and len(piece.values) * before.values.nbytes <= _COMBINED_BYTES
-        if (
-            small
-            and isinstance(before, PublishedColumn)
-            and isinstance(piece, PublishedColumn)
-            and len(before.values) * len(piece.values) <= len(piece.codes)
-        ):
-            texts = [a + b for a in before.values.to_pylist() for b in piece.values.to_pylist()]
-            codes: Codes = before.codes.astype(np.int32) * len(piece.values) + piece.codes
-            combined[-1] = PublishedColumn(codes, arrow_texts(texts))
-        else:
+        found = None
+        if isinstance(before, PublishedColumn) and isinstance(piece, PublishedColumn):
+            found = _combine(before, piece)
+        if found is None:
             combined.append(piece)
+        else:
+            combined[-1] = found
     return combined
+
+
+def _combine(before: PublishedColumn, piece: PublishedColumn) -> PublishedColumn | None:
+    """Two columns as one of their combinations, all or those that rows have; nothing where these are too many."""
+    width, rows = len(piece.values), len(piece.codes)
+    number = len(before.values) * width
+    if number > _LOOKED_FOR or not rows:
+        return None
+    codes: Codes = before.codes.astype(np.int32) * width + piece.codes
+    small = number <= min(_COMBINED, rows)
+    small = small and len(before.values) * piece.values.nbytes + width * before.values.nbytes <= _COMBINED_BYTES
+    used = np.arange(number)
+    if not small:
+        used = np.flatnonzero(count_codes(codes, number))
+        if len(used) * _ROWS_PER_COMBINATION > rows:
+            return None
+        place = np.zeros(number, dtype=np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        codes = place.take(codes)
+    first, second = arrow_numbers(used // width), arrow_numbers(used % width)
+    lengths = (pc.binary_length(one.values).take(at) for one, at in ((before, first), (piece, second)))
+    if sum(pc.sum(length).as_py() for length in lengths) > _COMBINED_BYTES:
+        return None
+    return PublishedColumn(codes, _concatenate(before.values.take(first), piece.values.take(second)))
 
 
 def _rows_of_piece(piece: _Piece, start: int) -> Any:

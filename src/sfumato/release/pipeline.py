@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import pyarrow as pa
+
 from sfumato.core.memory import memory_goal, read_size
 from sfumato.core.randomness import Randomness
 from sfumato.encode import EncodedTable, encode, encode_column
@@ -181,7 +183,9 @@ def publish_counted(
         rules = settle_functions(rules, values.columns.__getitem__)
         counted = CountedTable.count(engine, values, rules)
         check_person_names(rules, counted.encoded.individual)
-        source = Table(engine.schema.empty_table(), place=place, schema=engine.schema, warnings=engine.warnings)
+        source = Table(
+            pa.Table.from_batches([], engine.schema), place=place, schema=engine.schema, warnings=engine.warnings
+        )
     with timed(seconds, "search"), memory_goal(options.allowed):
         linked = _link(counted.encoded, rules) if rules.linkage else None
         recoding = _recode(counted.encoded, rules, linked, progress)

@@ -208,9 +208,9 @@ def find_repeated_in_batches(place: TablePlace, policy: Policy, *, rows: int, me
     nothing is counted.
     """
     names = [] if policy.individual else [column.name for column in policy.identifiers]
-    if rows > FIRST_ROWS:
+    if names and rows > FIRST_ROWS:
         names = list(_rows_per_value(place, policy, names, FIRST_ROWS, memory))
-    if len(names) * rows > MOST_CELLS:
+    if not names or len(names) * rows > MOST_CELLS:
         return {}
     return _rows_per_value(place, policy, names, None, memory)
 

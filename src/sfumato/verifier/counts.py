@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.errors import InputError, NotVerified, listing
-from sfumato.verifier.duckdb_tables import TableView, read_pieces
+from sfumato.verifier.duckdb_tables import TableView, count_lines, read_pieces
 from sfumato.verifier.join_bound import find_excesses
 from sfumato.verifier.packed_labels import PackedLabels, pack_labels
 from sfumato.verifier.release_files import Layout
@@ -149,7 +149,8 @@ class OneTableCounts(ClassCounts):
 
     One pass over the files for each sensitive column that is checked (the first gives the classes too), or one for the
     classes alone; one more where rows name individuals. Here ``classes`` has the labels beside ``id`` and ``n``. Where
-    there are many classes, their labels are packed meanwhile (`PackedLabels`).
+    there are many classes, their labels are packed meanwhile (`PackedLabels`); where rows are many times alike, the
+    lines of a CSV are counted first (`count_lines`), and one pass is enough.
     """
 
     def __init__(self, table: TableView, promise: Promise) -> None:
@@ -158,7 +159,12 @@ class OneTableCounts(ClassCounts):
         labels = [table.column(quasi) for quasi in promise.quasi]
         self.order = ", ".join(f"c.{label}" for label in labels[:_ORDERED_BY])
         counted = [table.column(column) for column in (*promise.checked_columns, promise.individual) if column]
-        self._packed = pack_labels(table, labels, counted)
+        source, rows = table.source, "count(*)"
+        self._packed = None
+        if count_lines(table):
+            source, rows = "counted_rows", "CAST(sum(r) AS BIGINT)"
+        else:
+            self._packed = pack_labels(table, labels, counted)
         if self._packed is not None:
             self._count_packed(self._packed)
             return
@@ -166,13 +172,13 @@ class OneTableCounts(ClassCounts):
         for place, column in enumerate(promise.checked_columns):
             value = table.column(column)
             table.read(
-                f"CREATE TABLE cells_{place} AS SELECT {keys}, {value} AS v, count(*) AS r FROM {table.source} "
+                f"CREATE TABLE cells_{place} AS SELECT {keys}, {value} AS v, {rows} AS r FROM {source} "
                 f"GROUP BY {', '.join(dict.fromkeys([*labels, value]))}"
             )
-        source, rows = ("cells_0", "sum(r)") if promise.checked_columns else (table.source, "count(*)")
+        cells, sizes = ("cells_0", "sum(r)") if promise.checked_columns else (source, rows)
         table.read(
-            f"CREATE TABLE classes AS SELECT row_number() OVER () AS id, {keys}, CAST({rows} AS BIGINT) AS n "
-            f"FROM {source} GROUP BY {keys}"
+            f"CREATE TABLE classes AS SELECT row_number() OVER () AS id, {keys}, CAST({sizes} AS BIGINT) AS n "
+            f"FROM {cells} GROUP BY {keys}"
         )
         for place, column in enumerate(promise.checked_columns):
             cells = f"cells_{place}"
@@ -180,8 +186,8 @@ class OneTableCounts(ClassCounts):
             self.connection.execute(f"DROP TABLE {cells}")
         people = None
         if promise.individual is not None:
-            rows = f"FROM {table.source} p JOIN classes c ON {same} GROUP BY ALL"
-            people = f"SELECT c.id, p.{table.column(promise.individual)} AS who, count(*) AS r {rows}"
+            joined = f"FROM {source} p JOIN classes c ON {same} GROUP BY ALL"
+            people = f"SELECT c.id, p.{table.column(promise.individual)} AS who, {rows} AS r {joined}"
         self._count_persons(table, people)
 
     def _count_packed(self, packed: PackedLabels) -> None:

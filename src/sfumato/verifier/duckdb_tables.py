@@ -9,7 +9,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,9 @@ from sfumato.verifier.working_space import is_lack_of_disk
 ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "latin-1": "latin-1", "utf-16": "utf-16"}
 """The encodings of earlier releases' files, as this library and DuckDB call them."""
 
+_QUOTES, _NO_QUOTES = "quote = '\"', escape = '\"'", "quote = '', escape = ''"
 _CSV_OPTIONS = (
-    "quote = '\"', escape = '\"', allow_quoted_nulls = false, strict_mode = true, null_padding = false, "
+    f"{_QUOTES}, allow_quoted_nulls = false, strict_mode = true, null_padding = false, "
     "header = true, auto_detect = false, hive_partitioning = false"
 )
 _LINE_SIZE, _LONG_LINE_SIZE = 2_000_000, 200_000_000
@@ -39,7 +40,7 @@ class TableView:
 
     `source` is the name of the view, and `label` how a sentence names the table. `types` has the Arrow type of each
     column that is not text. `guarded` says that texts carry the apostrophe of the formula rule. `statement` makes the
-    view again, with room for very long lines or without.
+    view again, with room for very long lines or without. `lines` reads a CSV as lines, and not as cells.
     """
 
     connection: Any
@@ -49,6 +50,7 @@ class TableView:
     label: str = "the table"
     guarded: bool = False
     statement: Callable[[bool], str] | None = None
+    lines: "CsvLines | None" = None
 
     def column(self, name: str) -> str:
         """Give the name that a column has in SQL."""
@@ -96,6 +98,71 @@ class TableView:
         """Describe each row of an Arrow table of these columns: ``age = 30, sex = Male``."""
         cells = [self.texts(name, rows.column(i)) for i, name in enumerate(names)]
         return [describe_cells(names, row) for row in zip(*cells, strict=True)]
+
+
+@dataclass(frozen=True)
+class CsvLines:
+    """How the lines of a CSV are read as they stand there: a query of the text ``line`` of each but the header.
+
+    A line without a quote is a record, and the commas in it are what its cells stand between: so where many lines are
+    alike, it is enough to take the different ones apart. `cells` is how many a record has, and `null` writes NULL.
+    """
+
+    query: str
+    cells: int
+    null: str
+
+    @property
+    def is_odd(self) -> str:
+        """Whether a line is not for certain a record of so many cells, or may be read otherwise; in SQL."""
+        commas = "length(line) - length(replace(line, ',', ''))"
+        return f"line IS NULL OR regexp_matches(line, '[\"\\r\\x00]') OR {commas} <> {self.cells - 1}"
+
+    @property
+    def columns(self) -> str:
+        """The cells of a line, as columns in SQL."""
+        cells = (f"nullif(cells[{i + 1}], {quote_text(self.null)}) AS c{i}" for i in range(self.cells))
+        return ", ".join(cells)
+
+
+_SAMPLED_LINES = 1_000_000
+"""Whether many lines are alike is seen in so many of them; a table that has no more is read cell by cell."""
+_ALIKE = 2
+"""They are where each comes so often or more on average."""
+
+
+def count_lines(table: TableView) -> bool:
+    """Make the table ``counted_rows`` of the different rows of a CSV, and how many each is, ``r``; or say no.
+
+    The answer is no where rows are not many times alike, or some line may be no record by itself: then whoever asks
+    reads the rows cell by cell, and hears of what is wrong with them.
+    """
+    if table.lines is None:
+        return False
+    connection, query = table.connection, table.lines.query
+    counted = "SELECT line, count(*) AS r FROM"
+
+    def first_line(statement: str) -> Any:
+        return connection.execute(statement).fetchall()[0]
+
+    try:
+        connection.execute(f"CREATE OR REPLACE TABLE lines AS {counted} ({query} LIMIT {_SAMPLED_LINES}) GROUP BY line")
+        found = f"SELECT coalesce(sum(r), 0), count(*), count(*) FILTER ({table.lines.is_odd}) FROM lines"
+        rows, different, odd = first_line(found)
+        if rows < _SAMPLED_LINES or odd or different * _ALIKE > rows:
+            return False
+        connection.execute(f"CREATE OR REPLACE TABLE lines AS {counted} ({query}) GROUP BY line")
+        if first_line(found)[2]:
+            return False
+        connection.execute(
+            f"CREATE OR REPLACE TABLE counted_rows AS SELECT r, {table.lines.columns} "
+            "FROM (SELECT r, string_split(line, ',') AS cells FROM lines)"
+        )
+    except duckdb.Error:  # such as a line that is too long: who reads cell by cell says what it is
+        return False
+    finally:
+        connection.execute("DROP TABLE IF EXISTS lines")
+    return True
 
 
 _PIECE = 500_000
@@ -233,7 +300,19 @@ def open_view(
     except duckdb.Error as error:
         raise unreadable(label, error) from None
     guarded = dialect is not None and dialect.guarded
-    return TableView(connection, tuple(columns), kinds, source, label, guarded, statement)
+    lines = None if dialect is None else _read_lines(dialect, literal, columns)
+    return TableView(connection, tuple(columns), kinds, source, label, guarded, statement, lines)
+
+
+def _read_lines(dialect: CsvDialect, files: str, columns: Sequence[str]) -> CsvLines | None:
+    """Tell how the lines of files that we have written are read; nothing where a record may be more than a line."""
+    own = dialect == CsvDialect(dialect.null, packed=dialect.packed)
+    signs = {*"".join((*columns, *dialect.null))} & {*',"\r\n\0'}  # the header may be more than a line, too
+    if not own or len(columns) < 2 or len(dialect.null) != 1 or signs:  # of one column an empty line is a row
+        return None
+    line = replace(dialect, null=("\n",), separator="\1")  # no line has such an end in it, and hardly one the other
+    query = f"read_csv({files}, {line.options.replace(_QUOTES, _NO_QUOTES)}, columns = {{line: 'VARCHAR'}}, "
+    return CsvLines(f"SELECT line FROM {query}max_line_size = {_LINE_SIZE})", len(columns), dialect.null[0])
 
 
 def _read_alike(paths: Sequence[Path], read: Callable[[Path], Any]) -> Any:
