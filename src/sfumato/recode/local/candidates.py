@@ -33,7 +33,7 @@ ALGORITHMS: dict[str, LocalAlgorithm] = {
 _LINES, _PER_TUPLE = 120_000_000, 2_000
 """Lines that a covering may look at: about a second, and more for tables of many different tuples."""
 
-_VALUES = 12
+_VALUES = 10
 """How many times as many where it looks at sensitive values: they make most groups fail."""
 
 _MANY, _VERY_MANY = 100_000, 1_000_000

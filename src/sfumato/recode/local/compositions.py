@@ -111,20 +111,18 @@ class Compositions:
 
     def holds(self, counts: IntArray) -> BoolArray:
         """Tell which compositions pass, int[g, m]; one without enough rows does not, nor one of less than nothing."""
-        sizes = counts.sum(axis=1)
-        passing: BoolArray = sizes >= self.least
-        if passing.all():
-            return self._holds(counts, sizes)
-        chosen = np.flatnonzero(passing)
-        if len(chosen):
-            passing[chosen] = self._holds(counts[chosen], sizes[chosen])
-        return passing
+        return self._holds_of_size(counts, counts.sum(axis=1))
 
-    def _holds(self, counts: IntArray, sizes: IntArray) -> BoolArray:
-        flat = counts.ravel()
-        places = np.flatnonzero(flat)
-        group, kind = np.divmod(places, self.kinds)
-        rows = flat.take(places)
+    def _holds_of_size(self, counts: IntArray, sizes: IntArray) -> BoolArray:
+        """Tell which compositions pass, given their sizes, int[g]; those that are too small are not counted."""
+        passing: BoolArray = sizes >= self.least
+        if not passing.all():
+            large = passing.nonzero()[0]
+            if len(large):
+                passing[large] = self._holds_of_size(counts.take(large, axis=0), sizes.take(large))
+            return passing
+        group, kind = counts.nonzero()
+        rows = counts[group, kind]
         histograms = {}
         for name, (domain, value) in self.value_of.items():
             # of one column, kinds are its values in their order: the lines are a histogram as they are
@@ -143,10 +141,10 @@ class Compositions:
         kind, which is what bounds on shares and diversity ask for; and in proportion to the table, which is what
         closeness asks for.
         """
-        best = np.zeros_like(counts)
-        for block in np.array_split(np.arange(len(counts)), len(counts) * self.candidates // _CELLS + 1):
-            best[block] = self._trim(counts[block])
-        return best
+        if len(counts) * self.candidates <= _CELLS:
+            return self._trim(counts)
+        blocks = np.array_split(counts, len(counts) * self.candidates // _CELLS + 1)
+        return np.concatenate([self._trim(block) for block in blocks])
 
     def worth_trimming(self, counts: IntArray) -> BoolArray:
         """Tell which groups, int[g, m], have rows and kinds enough for one of the compositions that are tried."""
@@ -173,18 +171,19 @@ class Compositions:
 
     def _trim(self, counts: IntArray) -> IntArray:
         """Trim groups that are few enough: c candidates at once, int[c, g, m]."""
-        if not len(counts):
-            return counts
-        caps = _CAPS[: int(np.searchsorted(_CAPS, counts.max()))]
-        even = np.minimum(counts[None], caps[:, None, None])
-        sizes = counts.sum(axis=1)
-        like = np.floor(_SHARES[:, None, None] * sizes[:, None] * self.shares + 0.5).astype(np.int64)
-        candidates = np.concatenate([counts[None], even, np.minimum(counts[None], like)])
-        passing = self.holds(candidates.reshape(-1, self.kinds)).reshape(candidates.shape[:2])
-        rows = np.where(passing, candidates.sum(axis=2), 0)
-        chosen = rows.argmax(axis=0)
-        group = np.arange(len(counts))
-        return np.where(rows[chosen, group][:, None] > 0, candidates[chosen, group], 0)
+        caps = int(np.searchsorted(_CAPS, counts.max(initial=0)))
+        candidates = np.empty((1 + caps + len(_SHARES), *counts.shape), dtype=np.int64)
+        candidates[0] = counts
+        candidates[1 : 1 + caps] = _CAPS[:caps, None, None]
+        # the whole part of share times size, and a half
+        candidates[1 + caps :] = np.multiply.outer(_SHARES, counts.sum(axis=1)[:, None] * self.shares) + 0.5
+        np.minimum(candidates, counts, out=candidates)
+        sizes = candidates.sum(axis=2)
+        passing = self._holds_of_size(candidates.reshape(-1, self.kinds), sizes.ravel()).reshape(sizes.shape)
+        sizes *= passing
+        group, chosen = np.arange(len(counts)), sizes.argmax(axis=0)
+        best: IntArray = candidates[chosen, group] * passing[chosen, group][:, None]
+        return best
 
     def may_take(self, counts: IntArray) -> BoolArray:
         """Tell of which kinds each class may take one more row and pass: bool[g, m], counts int[g, m]."""

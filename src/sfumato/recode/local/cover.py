@@ -263,8 +263,8 @@ class _BalancedSearch(_Search):
         """Look at the first node of the queue, which may go back into it.
 
         With g groups at the node, of m kinds: counts, taken int[g, m], price float[g]. A class with shares p makes the
-        square of the drift grow by about 2 (left - p) drift per row, and is dearer by that. Groups that would leave
-        rows without company are not looked at again here.
+        square of the drift grow by about 2 (left - p) drift per row, and is dearer by that. Where every group
+        would leave rows without company, they are not looked at again here.
         """
         bound, node = heapq.heappop(self.queue)
         if self._needs_crowd(node):
@@ -292,12 +292,13 @@ class _BalancedSearch(_Search):
         sizes = taken.sum(axis=1)
         shares = taken / np.maximum(sizes, 1)[:, None]
         price = np.where(sizes > 0, cost[near] + self.mean_drift - shares @ self.drift, np.inf)
-        self._put_back(node, price[price > limit])
-        chosen = np.flatnonzero(price <= limit)
-        chosen = chosen[np.argsort(price[chosen], kind="stable")]
-        chosen = np.sort(chosen[: self._number_that_leave_company(taken[chosen])])
+        good = np.flatnonzero(price <= limit)
+        good = good[np.argsort(price[good], kind="stable")]
+        chosen = np.sort(good[self._choose_with_company(taken[good])])
         if not len(chosen):
+            self._put_back(node, price[price > limit])
             return _NO_CLASSES
+        self._put_back(node, np.delete(price, chosen))
         self.left = self.left - taken[chosen].sum(axis=0)
         self._follow_drift()
         places, runs = runs.places(chosen), runs.select(chosen)
@@ -319,13 +320,21 @@ class _BalancedSearch(_Search):
         self.mean_drift = float(left @ self.drift)
         self.spared = max(float(self.drift.max()) - self.mean_drift, 0.0)
 
-    def _number_that_leave_company(self, taken: IntArray) -> int:
-        """Find how many of these classes, int[g, m], can be taken so that what is left passes, or nothing is left."""
+    def _choose_with_company(self, taken: IntArray) -> slice:
+        """Choose classes that leave rows that pass, or none: as many as can be from the first on, or a single one.
+
+        taken int[g, m], the cheapest class first; returns the places of those that are chosen.
+        """
         if not len(taken):
-            return 0
+            return slice(0)
         left = self.left - np.cumsum(taken, axis=0)
         passing = self.compositions.holds(left) | ~left.any(axis=1)
-        return int(np.flatnonzero(passing)[-1]) + 1 if passing.any() else 0
+        if passing.any():
+            return slice(int(passing.nonzero()[0][-1]) + 1)
+        left = self.left - taken
+        passing = self.compositions.holds(left) | ~left.any(axis=1)
+        first = int(passing.argmax())
+        return slice(first, first + int(passing.any()))
 
 
 def _take_kinds(taken: IntArray, rows: IntArray, pair: IntArray) -> IntArray:

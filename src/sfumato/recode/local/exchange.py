@@ -131,7 +131,7 @@ class Exchange:
 
     def _repeat(self, helps: Callable[[], bool]) -> "Exchange":
         """Go on while it helps, with some patience: what was refused once may fit elsewhere."""
-        barren, done, patience = 0, 0, _BARREN if self.problem.encoded.domains else 1
+        barren, done, patience = 0, 0, _BARREN if self.problem.encoded.domains and self.balance is None else 1
         while barren < patience and done < _ROUNDS and self.budget > 0 and not is_over(self.progress):
             barren, done = 0 if helps() else barren + 1, done + 1
         return self
