@@ -96,7 +96,7 @@ def test_from_a_table_to_a_release(patients: Path, serves: Any, visits: Any, run
     look_at(page, "columns")
     role = page.get_by_label("Role of admitted")
     changed(page, lambda: role.select_option("identifier"))
-    assert page.locator(".change").inner_text().startswith("Admitted: left out. Rows that are alone:")
+    assert page.locator(".change").inner_text().startswith("admitted: left out. Rows that are alone:")
     page.get_by_role("link", name="Requirements").click()
     page.wait_for_selector(".verdicts")
     look_at(page, "requirements")

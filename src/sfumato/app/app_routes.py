@@ -11,6 +11,7 @@
 Policies are named in the query by their path in the folder. No value of a table is in any address, nothing is logged.
 """
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -140,7 +141,7 @@ async def _refuse(request: Request, error: Exception) -> Response:
     if request.method == "GET" and status != 409:
         back = "/open"
     if isinstance(error, StaleVersion):
-        changes = tag("ul", *[tag("li", f"{change[:1].upper()}{change[1:]}.") for change in error.since[-20:]])
+        changes = tag("ul", *[tag("li", f"{change}.") for change in error.since[-20:]])
         parts = [
             tag("h1", "The policy was changed meanwhile"),
             message("bad", f"{_sentence(error)} What came in between:"),
@@ -184,8 +185,10 @@ async def _own_fault(request: Request, error: Exception) -> Response:
 
 
 def _sentence(error: Exception) -> str:
+    """Begin an error's words as a sentence, unless they begin with the name of a file, a column or a key."""
     text = str(error)
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+    begun = text[:1].upper() + text[1:] if re.match(r"[a-z]+ ", text) else text
+    return begun if begun.endswith(".") else f"{begun}."
 
 
 def _read(file: str) -> str:

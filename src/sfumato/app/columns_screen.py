@@ -147,7 +147,7 @@ def risk_panel(risk: Mapping[str, Any], before: Mapping[str, Any] | None, state:
         remarks.append(
             tag(
                 "p",
-                f"{state.last[:1].upper()}{state.last[1:]}. Rows that are alone: ",
+                f"{state.last}. Rows that are alone: ",
                 tag("b", f"{percent(was)} → {percent(risk['unique_share'])}"),
                 f", {words} than before." if words != "as many" else ", as many as before.",
                 class_="change",

@@ -31,6 +31,7 @@ from sfumato.models.policy_keys import PolicyKey, model_keys
 from sfumato.page.html import Markup, join, note, section, tag
 from sfumato.page.wording import found_keys
 from sfumato.policy.options import ALGORITHMS, FORMATS
+from sfumato.policy.policy_edits import edit_policy
 from sfumato.serving.refused_request import Refused
 
 _ALGORITHM_WORDS = {
@@ -177,16 +178,19 @@ class RequirementsScreen:
         if fields["preset"] not in [preset["name"] for preset in await self.bench.ask("list_presets")]:
             raise Refused("there is no such preset", 400)
         desk = self.bench.desk(fields["policy"])
-        desk.read()
+        state = desk.read()
         found = await self.bench.ask("propose_by_preset", str(desk.path), fields["preset"])
-        same = found["data"] == found["document"]["data"]
-        desk.change(
-            fields["version"],
-            f"preset {fields['preset']}",
-            found["document"],
-            files=found["files"],
-            text=found["text"] if same else None,
-        )
+        proposed = found["document"]
+        # what a preset does not speak of stays: the form, a title, earlier releases
+        search = {
+            **proposed["algorithm"],
+            **state.table("algorithm"),
+            "suppression": proposed["algorithm"]["suppression"],
+        }
+        publish = {**proposed["publish"], **state.table("publish")}
+        wanted = {**state.document, **proposed, "algorithm": search, "publish": publish}
+        text = edit_policy(found["text"], wanted)
+        desk.change(fields["version"], f"preset {fields['preset']}", wanted, files=found["files"], text=text)
         return self.back(fields)
 
     def back(self, fields: Form) -> Response:

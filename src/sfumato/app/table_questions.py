@@ -49,9 +49,10 @@ _BINNED = 200_000
 class HeldTable:
     """A table that questions are asked of, with what was worked out of it already."""
 
-    def __init__(self, policy: Path, place: TablePlace, chosen: Mapping[str, Any]) -> None:
-        self.place = place
-        self.profile: TableProfile = profile_table(place, dict(chosen))
+    def __init__(self, policy: Path, profile: TableProfile, proposal: Proposal | None = None) -> None:
+        self.place: TablePlace = profile.path
+        self.profile = profile
+        self._proposal = proposal
         self._coded: dict[str, tuple[Any, int]] = {}
         self._risks: dict[tuple[tuple[str, ...], str], dict[str, Any]] = {}
         self._encoded: tuple[str, Policy, EncodedTable] | None = None
@@ -63,7 +64,7 @@ class HeldTable:
         if self._columns is None:
             proposed: dict[str, dict[str, Any]] = {}
             try:
-                proposal = propose(self.profile, policy=self._policy)
+                proposal = self._proposal or propose(self.profile, policy=self._policy)
             except SfumatoError:  # there is nothing to publish: roles alone
                 for name, guess in guess_roles(self.profile.columns).items():
                     proposed[name] = {"role": str(guess.role), "reason": guess.reason, "grade": guess.caution.grade}
@@ -172,6 +173,15 @@ _held: dict[str, HeldTable] = {}
 
 def hold_table(policy: str) -> HeldTable:
     """Give the table of a policy file: the one that is held, where nothing about it has changed."""
+    key, place, options = _place_of(policy)
+    if key not in _held:
+        _held.clear()
+        _held[key] = HeldTable(Path(policy), profile_table(place, options))
+    return _held[key]
+
+
+def _place_of(policy: str) -> tuple[str, TablePlace, dict[str, Any]]:
+    """Find the table of a policy file and how it is read, with a key that changes when one of them does."""
     path = Path(policy)
     document = _read_document(path)
     data = document.get("data")
@@ -185,11 +195,7 @@ def hold_table(policy: str) -> HeldTable:
         with suppress(OSError):
             status = place.stat()
             stamp = f"{status.st_mtime_ns} {status.st_size} {status.st_ino}"
-    key = json.dumps([policy, str(place), stamp, options])
-    if key not in _held:
-        _held.clear()
-        _held[key] = HeldTable(path, place, options)
-    return _held[key]
+    return json.dumps([policy, str(place), stamp, options]), place, options
 
 
 def _read_document(path: Path) -> dict[str, Any]:
@@ -215,9 +221,12 @@ def _files_of(document: Mapping[str, Any], folder: Path) -> str:
 
 
 def begin_policy(source: str, target: str, preset: str | None, chosen: dict[str, str]) -> list[str]:
-    """Propose a policy for a table and write it with its hierarchies; gives the files."""
+    """Propose a policy for a table and write it with its hierarchies; gives the files, and holds the table."""
     proposal = propose(source, preset, policy=Path(target), chosen=chosen)
-    return [str(path) for path in write(proposal, Path(target))]
+    files = [str(path) for path in write(proposal, Path(target))]
+    _held.clear()
+    _held[_place_of(target)[0]] = HeldTable(Path(target), proposal.draft.profile, None if preset else proposal)
+    return files
 
 
 def begin_demo(folder: str) -> str:
@@ -309,9 +318,9 @@ def propose_by_preset(policy: str, preset: str) -> dict[str, Any]:
     path = Path(policy)
     held = hold_table(policy)
     proposal: Proposal = propose(held.profile, preset, policy=path)
-    data = _read_document(path).get("data", {})
-    document = {"data": data, **{key: part for key, part in proposal.document.items() if key != "data"}}
-    return {"document": document, "text": proposal.text, "data": proposal.document["data"], "files": proposal.files}
+    data: Any = _read_document(path).get("data", {})
+    draft = dataclasses.replace(proposal.draft, source=data["source"])
+    return {"document": draft.document, "text": draft.text(), "files": proposal.files}
 
 
 def judge_requirements(policy: str) -> list[dict[str, Any]]:
