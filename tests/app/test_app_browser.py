@@ -211,6 +211,39 @@ def test_undo_and_redo_by_keyboard_alone(served: Any, visits: Any) -> None:
     assert page.locator("#role-2").input_value() != "quasi"
 
 
+def test_a_tree_by_drag_and_by_keyboard(served: Any, visits: Any) -> None:
+    """A value is dragged under another group, a second moved without a mouse; a declaration is tried on the way."""
+    visit = visits(served)
+    page, tree = visit.page, served.root / "people-hierarchies" / "job.csv"
+    page.goto(f"http://{served.host}/columns?policy=people.toml")
+    page.locator("#column-3").get_by_role("link", name="Change how it is told").click()
+    page.wait_for_selector("#tree")
+    look_at(page, "hierarchy")
+    group = page.locator('#tree li[data-node="1:1"] > ul')
+    changed(page, lambda: page.locator('#tree li[data-node="0:0"] > label').drag_to(group))
+    assert tree.read_text().splitlines()[0] == "cook,health,*"
+    page.locator('#tree li[data-node="0:2"] input').focus()
+    page.keyboard.press("Space")
+    page.get_by_label("Name of a group").focus()
+    page.keyboard.type("animals")
+    page.get_by_role("button", name="Put chosen values together").focus()
+    changed(page, lambda: page.keyboard.press("Enter"))
+    assert tree.read_text().splitlines()[2] == "vet,animals,*"
+    changed(page, page.get_by_role("button", name="Undo: job").click)
+    assert tree.read_text().splitlines()[2] == "vet,health,*"
+    page.goto(f"http://{served.host}/hierarchy?policy=people.toml&column=1")
+    page.wait_for_selector("#preview .levels")
+    look_at(page, "intervals")
+    before = (served.root / "people.toml").read_text()
+    page.get_by_label("Widths, each a multiple of the one before").fill("10, 15")
+    page.wait_for_selector("#preview .message.bad")
+    page.get_by_label("Widths, each a multiple of the one before").fill("10, 30")
+    page.wait_for_selector("#preview >> text=30-59")
+    assert (served.root / "people.toml").read_text() == before
+    changed(page, page.get_by_role("button", name="Use it").click)
+    assert "intervals = [10, 30]" in (served.root / "people.toml").read_text()
+
+
 def start_command(folder: Path, *arguments: str) -> tuple[subprocess.Popen[str], str]:
     """Start ``sfumato serve`` as a process, and read the address that it prints."""
     command = [sys.executable, "-c", "from sfumato.cli import main; main()", "serve", "--no-browser", *arguments]

@@ -193,3 +193,28 @@ def test_a_table_that_is_gone_is_a_sentence(served: Any) -> None:
     assert served.get(cookie, "/run?policy=people.toml")[0] == 200
     Path(served.root / "moved.csv").rename(served.root / "people.csv")
     assert served.get(cookie, "/columns?policy=people.toml")[0] == 200
+
+
+def test_a_role_brings_a_file_of_its_own(tmp_path: Path, serves: Any) -> None:
+    """Where groups are proposed, they go into a file that no other column has, beside declared hierarchies."""
+    folder = tmp_path / "desk"
+    folder.mkdir()
+    nouns, kinds = (
+        ("cook", "nurse", "vet", "usher", "smith", "tailor"),
+        ("old", "young", "town", "sea", "head", "night"),
+    )
+    jobs = [f"{kind} {noun}" for kind in kinds for noun in nouns]  # of few rows each, so that they are grouped
+    rows = [f"{20 + i % 40},{jobs[int(36 * (i / 300) ** 3)]},{jobs[int(36 * (i / 300) ** 4)]}" for i in range(300)]
+    (folder / "t.csv").write_text("age,job,trade\n" + "\n".join(rows) + "\n")
+    (folder / "t.toml").write_text(
+        '[data]\nsource = "t.csv"\n\n[columns]\nage = { role = "quasi", hierarchy = { intervals = [5] } }\n'
+        'job = { role = "plain" }\ntrade = { role = "plain" }\n\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
+    )
+    served = serves(folder)
+    cookie = served.enter()
+    for column in ("1", "2"):
+        fields = {"policy": "t.toml", "version": served.version("t.toml"), "column": column, "role": "quasi"}
+        assert served.post(cookie, "/columns/role", **fields)[0] == 303
+    files = [entry["hierarchy"] for entry in served.bench.desk("t.toml").read().columns.values()][1:]
+    assert files == ["t-hierarchies/job.csv", "t-hierarchies/trade.csv"]
+    assert all((folder / file).exists() for file in files)

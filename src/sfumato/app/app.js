@@ -21,7 +21,36 @@
       form.removeAttribute("aria-busy");
     }
   });
+  // A node of the tree that is dragged under another group: the form is sent as if it had been chosen and moved.
+  const dragNodes = () => {
+    const form = document.getElementById("tree-form");
+    if (!form || !window.Sortable) {
+      return;
+    }
+    for (const list of form.querySelectorAll("#tree ul")) {
+      window.Sortable.create(list, {
+        group: `level-${list.dataset.level}`,
+        animation: 0,
+        sort: false,
+        onAdd: (event) => {
+          const parent = event.to.closest("li");
+          if (!parent) {
+            return;
+          }
+          for (const box of form.querySelectorAll('input[name="node"]')) {
+            box.checked = box.value === event.item.dataset.node;
+          }
+          form.querySelector("#target").value = parent.dataset.node;
+          form.querySelector('button[value="move"]').click();
+        },
+      });
+    }
+  };
+  document.addEventListener("DOMContentLoaded", dragNodes);
   document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.detail.target && event.detail.target.id === "page") {
+      dragNodes();
+    }
     const said = document.querySelector("#screen .message.bad, #screen [data-announce]");
     if (said && event.detail.target && event.detail.target.id === "page") {
       announce(said.textContent);

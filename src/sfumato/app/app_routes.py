@@ -3,7 +3,7 @@
 | path | gives |
 |---|---|
 | ``/enter`` | takes the token, once, and gives the cookie (`access`) |
-| ``/``, ``/open``, ``/columns``, ``/requirements``, ``/run``, ``/release`` | a screen |
+| ``/``, ``/open``, ``/columns``, ``/hierarchy``, ``/requirements``, ``/run``, ``/release`` | a screen |
 | ``/columns/alone``, ``/requirements/feasible``, ``/run/progress`` | a part of one, asked for by the page |
 | ``/release/report``, ``/release/public.zip`` | the private report, shown; what may leave the house |
 | ``POST`` to the others | a change, answered by the way to the screen |
@@ -26,6 +26,7 @@ from starlette.routing import Route
 
 from sfumato.app.access import Access, AccessMiddleware
 from sfumato.app.columns_screen import ColumnsScreen
+from sfumato.app.hierarchy_screen import HierarchyScreen
 from sfumato.app.open_screen import OpenScreen
 from sfumato.app.page_frame import SCREENS, Screen, address, app_style, message, screen_page
 from sfumato.app.policy_desk import StaleVersion
@@ -44,7 +45,7 @@ Reply = Callable[[Request], Awaitable[Response]]
 def app_routes(bench: Workbench) -> list[Route]:
     """List every route of a bench; tests ask each of them what it must refuse."""
     opening, columns, requirements = OpenScreen(bench), ColumnsScreen(bench), RequirementsScreen(bench)
-    run, release = RunScreen(bench), ReleaseScreen(bench)
+    hierarchy, run, release = HierarchyScreen(bench), RunScreen(bench), ReleaseScreen(bench)
 
     def get(path: str, reply: Reply) -> Route:
         return Route(path, reply, methods=["GET"])
@@ -61,6 +62,13 @@ def app_routes(bench: Workbench) -> list[Route]:
         get("/columns", columns.show),
         get("/columns/alone", columns.show_alone),
         post("/columns/role", columns.change_role),
+        get("/hierarchy", hierarchy.show),
+        post("/hierarchy/preview", hierarchy.show_preview),
+        post("/hierarchy/declare", hierarchy.declare),
+        post("/hierarchy/begin", hierarchy.begin),
+        post("/hierarchy/edit", hierarchy.edit),
+        post("/hierarchy/import", hierarchy.take_file),
+        post("/hierarchy/export", hierarchy.give_file),
         get("/requirements", requirements.show),
         get("/requirements/feasible", requirements.show_feasible),
         post("/requirements/add", requirements.add),
@@ -81,6 +89,7 @@ def app_routes(bench: Workbench) -> list[Route]:
         get("/app.css", give_fixed(app_style(), "text/css")),
         get("/app.js", give_fixed(_read("app.js"), "text/javascript")),
         get("/htmx.js", give_fixed(_read("vendor/htmx.min.js"), "text/javascript")),
+        get("/sortable.js", give_fixed(_read("vendor/Sortable.min.js"), "text/javascript")),
         get("/icon.svg", give_fixed(_read("icon.svg"), "image/svg+xml")),
     ]
 
@@ -120,8 +129,8 @@ def _step(bench: Workbench, by: int) -> Reply:
     async def step(request: Request) -> Response:
         fields = await read_form(request)
         bench.desk(fields["policy"]).step(fields["version"], by)
-        screen = fields["screen"] if fields["screen"] in dict(SCREENS) else "columns"
-        return RedirectResponse(address(f"/{screen}", policy=fields["policy"]), 303)
+        screen = fields["screen"] if fields["screen"] in {*dict(SCREENS), "hierarchy"} else "columns"
+        return RedirectResponse(address(f"/{screen}", policy=fields["policy"], column=fields["column"]), 303)
 
     return step
 
@@ -130,6 +139,9 @@ def _way_back(request: Request) -> tuple[str, str]:
     """Find the screen that a request belongs to: its address, and the name of the policy."""
     policy = getattr(request.state, "policy", "") or request.query_params.get("policy", "")
     key = request.url.path.strip("/").partition("/")[0]
+    column = getattr(request.state, "column", "")
+    if policy and key == "hierarchy" and column:
+        return address("/hierarchy", policy=policy, column=column), policy
     here = f"/{key}" if key in dict(SCREENS) else "/columns"
     return (address(here, policy=policy) if policy and key != "open" else "/open"), policy
 

@@ -187,7 +187,7 @@ def column_item(screen: Screen, place: int, column: Mapping[str, Any], state: Po
     )
     setting = form(screen, "/columns/role", control, hx_trigger="change, submit", id=f"form-{place}")
     why = _reason(column, role)
-    told = _generalized(entry) if role in {Role.QUASI, Role.SENSITIVE} else None
+    told = _generalized(screen, place, entry) if role in {Role.QUASI, Role.SENSITIVE} else None
     return tag(
         "li", head, chart, setting, tag("div", why, *([told] if told else []), class_="why"), id=f"column-{place}"
     )
@@ -217,13 +217,15 @@ def _reason(column: Mapping[str, Any], role: str) -> Markup:
     return tag("p", badge, " " if badge else "", other, reason, again)
 
 
-def _generalized(entry: Mapping[str, Any]) -> Markup | None:
+def _generalized(screen: Screen, place: int, entry: Mapping[str, Any]) -> Markup | None:
     """Say how a column is told less exactly, in words."""
     words = hierarchy_in_words(entry.get("hierarchy"))
     if not words:
         return None
     least = f"; never more exactly than level {entry['least']}" if entry.get("least") else ""
-    return tag("p", tag("b", "Told as: "), words, least, class_="told")
+    way = address("/hierarchy", policy=screen.policy, column=place)
+    link = tag("a", "Change", tag("span", " how it is told", class_="unseen"), href=way)
+    return tag("p", tag("b", "Told as: "), words, least, ". ", link, class_="told")
 
 
 def hierarchy_in_words(hierarchy: object) -> str:

@@ -32,12 +32,13 @@ _HTMX = (
 
 @dataclass(frozen=True)
 class Screen:
-    """A page of a policy, or of none: its key, its title, and its name of the policy's file."""
+    """A page of a policy, or of none: its key and title, the name of the policy's file, the place of its column."""
 
     key: str
     title: str
     policy: str = ""
     state: "PolicyVersion | None" = None
+    column: str = ""
 
 
 def screen_page(screen: Screen, *children: object) -> str:
@@ -51,6 +52,7 @@ def screen_page(screen: Screen, *children: object) -> str:
         tag("link", rel="stylesheet", href="/app.css"),
         tag("link", rel="icon", href="/icon.svg", type="image/svg+xml"),
         tag("script", src="/htmx.js", defer=""),
+        *([tag("script", src="/sortable.js", defer="")] if screen.key == "hierarchy" else []),
         tag("script", src="/app.js", defer=""),
     )
     body = tag(
@@ -148,7 +150,8 @@ def figure_list(figures: Sequence[tuple[object, object]]) -> Markup:
 def _header(screen: Screen) -> Markup:
     links = [_link("/open", "Open", screen.key == "open")]
     if screen.policy:
-        links += [_link(address(f"/{key}", policy=screen.policy), title, key == screen.key) for key, title in SCREENS]
+        at = "columns" if screen.key == "hierarchy" else screen.key  # which is the screen of one column
+        links += [_link(address(f"/{key}", policy=screen.policy), title, key == at) for key, title in SCREENS]
     home = tag("a", "sfumato", href="/open", class_="home")
     nav = tag("nav", tag("ul", *[tag("li", link) for link in links]), aria_label="Screens")
     return tag("header", tag("div", home, *_file(screen), class_="masthead"), nav, class_="top")
@@ -166,7 +169,12 @@ def _file(screen: Screen) -> list[Markup]:
     for path, title, about in (("/undo", "Undo", screen.state.undo), ("/redo", "Redo", screen.state.redo)):
         hint = f"{title}: {about}" if about else f"Nothing to {title.lower()}"
         able: Mapping[str, object] = {} if about else {"disabled": ""}
-        where = tag("input", type="hidden", name="screen", value=screen.key)
+        where = join(
+            [
+                tag("input", type="hidden", name="screen", value=screen.key),
+                tag("input", type="hidden", name="column", value=screen.column),
+            ]
+        )
         steps.append(form(screen, path, where, submit(title, title=hint, aria_label=hint, **able)))
     saved = tag(
         "span", tag("bdi", Path(screen.policy).name), tag("small", " saved"), class_="file", title=screen.policy

@@ -17,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.app.tree_edits import checked_text
 from sfumato.core.classes import EquivalenceClasses, SensitiveDomain, count_values
 from sfumato.core.keys import count_keys, number_tuples, pack_tuples
 from sfumato.encode import EncodedTable, encode, encode_column
 from sfumato.errors import DataError, OutputError, PolicyError, SfumatoError
+from sfumato.hierarchy import File, parse
 from sfumato.masking import mask_table
 from sfumato.models import Model
 from sfumato.policy import Policy, Role
@@ -29,6 +31,7 @@ from sfumato.policy.policy import plain_tables, read_policy_file
 from sfumato.policy.policy_file import hierarchies_folder, hierarchy_file_names
 from sfumato.profile.presets import NO_PRESET, PRESETS
 from sfumato.profile.proposal import Proposal, choose_column_hierarchy, hierarchy_file_text, propose
+from sfumato.profile.proposed_hierarchies import MOST_LINES
 from sfumato.profile.proposed_requirements import choose_k
 from sfumato.profile.roles import RoleGuess, guess_roles
 from sfumato.profile.table_profile import TableProfile, number_values, profile_table
@@ -44,6 +47,10 @@ from sfumato.verifier import verify
 
 _BINNED = 200_000
 """Columns with more different values are drawn only where they are numbers or few values are frequent."""
+
+
+_SHOWN = 12
+"""Labels of a level that a preview shows."""
 
 
 class HeldTable:
@@ -290,11 +297,11 @@ def propose_entry(policy: str, name: str, role: str) -> tuple[dict[str, Any], st
     if lines:
         document = _read_document(Path(policy))
         columns = document.get("columns")
-        others = {
+        others = [
             one.get("hierarchy")
             for other, one in (columns.items() if isinstance(columns, dict) else ())
             if other != name and isinstance(one, dict)
-        }
+        ]
         folder = hierarchies_folder(Path(policy)).name
         # as many namesakes as are needed for a file that no other column has
         for namesakes in range(len(others) + 1):
@@ -303,6 +310,59 @@ def propose_entry(policy: str, name: str, role: str) -> tuple[dict[str, Any], st
                 entry["hierarchy"] = file
                 break
     return entry, lines
+
+
+def preview_hierarchy(policy: str, name: str, declaration: Any) -> dict[str, Any]:
+    """Try a hierarchy on the values of a column: labels of each level with their rows, and values without a place.
+
+    A fault is told as a sentence, in place of an error: somebody may be in the middle of typing.
+    """
+    held = hold_table(policy)
+    facts = next((facts for facts in held.profile.columns if facts.name == name), None)
+    if facts is None:
+        raise DataError(f"the table has no column '{name}' any more; open the table again")
+    texts, counts = facts.values.to_list(), facts.values.counts.tolist()
+    found: dict[str, Any] = {"fault": "", "levels": [], "missing": [], "distinct": len(texts)}
+    try:
+        spec = parse(declaration, folder=Path(policy).parent, key="hierarchy")
+        known = list(zip(texts, counts, strict=True))
+        if isinstance(spec, File):
+            leaves = {line[0] for line in spec.lines}
+            found["missing"] = sorted(((text, rows) for text, rows in known if text not in leaves), key=_by_rows)
+            known = [(text, rows) for text, rows in known if text in leaves]
+        if spec.levelled and known:
+            bound = spec.bind([text for text, _ in known], column=name, nulls=("", *held.profile.null))
+            rows = np.array([rows for _, rows in known])
+            for level, labels in enumerate(bound.labels):
+                sums = np.bincount(bound.matrix[:, level], weights=rows, minlength=len(labels)).astype(int).tolist()
+                listed = sorted(zip(labels, sums, strict=True), key=_by_rows)
+                found["levels"].append({"labels": len(labels), "shown": listed[:_SHOWN], "fewest": min(sums)})
+    except SfumatoError as error:
+        found["fault"] = str(error)
+    return found
+
+
+def _by_rows(pair: tuple[str | None, int]) -> tuple[int, str]:
+    return -pair[1], pair[0] or ""
+
+
+def lines_of_column(policy: str, name: str, declaration: Any) -> str:
+    """Write the labels that a hierarchy gives the values of a column as a file of groups; each by itself without."""
+    facts = next((facts for facts in hold_table(policy).profile.columns if facts.name == name), None)
+    if facts is None:
+        raise DataError(f"the table has no column '{name}' any more; open the table again")
+    if facts.values.distinct > MOST_LINES:
+        raise DataError(
+            f"column '{name}' has {facts.values.distinct:,} values, too many to be put into groups by hand; use "
+            "intervals, a mask or dates"
+        )
+    texts = facts.values.to_list()
+    spec = parse(declaration, folder=Path(policy).parent, key="hierarchy")
+    if not spec.levelled:
+        return checked_text([(text, "*") for text in texts])
+    bound = spec.bind(texts, column=name)
+    columns = [[labels[code] for code in bound.matrix[:, level]] for level, labels in enumerate(bound.labels)]
+    return checked_text(list(zip(*columns, strict=True)))
 
 
 def list_presets() -> list[dict[str, Any]]:

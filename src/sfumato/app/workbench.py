@@ -262,4 +262,5 @@ async def read_form(request: Request) -> Form:
     except (ValueError, UnicodeError):
         raise Refused("this form cannot be read", 400) from None
     request.state.policy = fields.get("policy", [""])[0]  # for the way back, where something is refused
+    request.state.column = fields.get("column", [""])[0]
     return Form(fields)
