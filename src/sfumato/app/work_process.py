@@ -71,12 +71,12 @@ class WorkProcess:
             process_group=0,  # so that a Ctrl-C is for the server alone, which then ends it
         )
         self._turn = threading.Lock()
-        self._stopped = False
+        self._stopped = self._gone = False
 
     @property
     def is_alive(self) -> bool:
         """Whether it can still be asked something."""
-        return not self._stopped and self._process.poll() is None
+        return not self._stopped and not self._gone and self._process.poll() is None
 
     def ask(self, function: str, *arguments: Any, tell: Tell | None = None) -> Any:
         """Call a function of the module there, and give what it returns.
@@ -97,6 +97,7 @@ class WorkProcess:
                     if tell is not None:
                         tell(*said)
             except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+                self._gone = True  # its pipe is closed, be it still on its way out
                 raise self._lost() from None
 
     def stop(self) -> None:
