@@ -8,8 +8,8 @@ import pytest
 
 from sfumato.compare import chosen_policy, compare
 from sfumato.compare.comparison import RunOutcome
-from sfumato.compare.policy_writer import edit_toml
 from sfumato.policy import load
+from sfumato.policy.policy_edits import edit_toml
 from sfumato.policy.toml_text import write_toml
 from sfumato.release import anonymize
 

@@ -47,6 +47,7 @@ COMMANDS = (
     "condense",
     "audit",
     "party",
+    "serve",
     "schema",
 )
 """The commands in the order of the help text: each is a module of this package, with a function or an `app`."""

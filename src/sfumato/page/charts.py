@@ -35,6 +35,22 @@ def bar(share: float, *, kind: str = "solid", leftward: bool = False) -> Markup:
     return tag("svg", rectangle, **look)
 
 
+def column_bars(shares: Sequence[float], *, title: str) -> Markup:
+    """Upright bars without figures, as high as the largest share allows: the shape of a column at a glance.
+
+    >>> column_bars([0.25, 0.75], title="sex").count("<rect")
+    2
+    """
+    wide, most = 100 / max(len(shares), 1), max([*shares, 1e-9])
+    bars = []
+    for place, share in enumerate(shares):
+        tall = round(max(28 * share / most, 0.6 if share else 0.0), 2)
+        box = {"x": round(place * wide + wide / 12, 2), "width": round(wide * 5 / 6, 2), "y": round(30 - tall, 2)}
+        bars.append(tag("rect", **box, height=tall, class_="solid"))
+    look = {"class_": "shape", "viewBox": "0 0 100 30", "preserveAspectRatio": "none", "role": "img"}
+    return tag("svg", tag("title", title), *bars, **look, aria_label=title)
+
+
 _BARS_LEFT, _BARS_RIGHT, _BARS_STEP, _BARS_TOP, _BARS_LONGEST = 150, 62, 36, 24, 22
 
 
@@ -134,7 +150,7 @@ def grid(names: Sequence[str], cells: Sequence[Sequence[float | None]], *, title
             at = {"x": round(x + side / 2 - 0.7, 1), "y": round(y + side / 2 + size * 0.33, 1)}
             parts += [
                 tag("rect", x=x, y=y, **box, class_="cell", fill_opacity=shade),
-                tag("text", f"{figure:.2f}", **at, class_="middle", style=f"font-size:{size}px"),
+                tag("text", f"{figure:.2f}", **at, class_="middle", font_size=size),
             ]
     tall = round(20 + side * len(names), 1)
     look = {"class_": "chart grid", "viewBox": f"0 0 {_WIDTH} {tall}", "role": "img", "aria_label": title}

@@ -12,7 +12,7 @@ from pathlib import Path
 _CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What a browser may load for the page: nothing."""
 
-_VOID = frozenset({"input", "link", "meta", "rect", "wbr"})
+_VOID = frozenset({"br", "hr", "input", "link", "meta", "rect", "wbr"})
 """Elements that are written without children."""
 
 

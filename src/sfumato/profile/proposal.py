@@ -60,7 +60,7 @@ def propose(
     guesses, relations = _decide_roles(profile, rule)
     k, nulls = choose_k(rule, count_people(profile, guesses)[1]), ("", *profile.null)
     hierarchies = {
-        facts.name: _choose_hierarchy(facts, guesses[facts.name], rule, k, nulls) for facts in profile.columns
+        facts.name: choose_column_hierarchy(facts, guesses[facts.name], rule, k, nulls) for facts in profile.columns
     }
     listed = [name for name, hierarchy in hierarchies.items() if hierarchy and hierarchy.lines]
     files = hierarchy_file_names(listed, hierarchies_folder(target).name)
@@ -164,7 +164,7 @@ def _guard_secret(
     return replace(guess, reason=f"{guess.reason}; {told}: an exact value tells it", caution=Caution.DANGER)
 
 
-def _choose_hierarchy(
+def choose_column_hierarchy(
     facts: ColumnFacts, guess: RoleGuess, rule: Preset, k: int, nulls: tuple[str, ...]
 ) -> ProposedHierarchy | None:
     """Choose the hierarchy of a column, if it is to have one; it is tried on the values that it is for."""

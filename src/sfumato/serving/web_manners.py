@@ -18,14 +18,15 @@ CONTENT_POLICY = (
 )
 """What a browser may load and do for our pages: our style and script, and requests to where they came from."""
 
-_HEADERS = {
-    "Content-Security-Policy": CONTENT_POLICY,
+REPLY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+"""What every reply of our servers says, besides what a browser may load."""
+
 ErrorHandlers = dict[Any, Callable[[Request, Any], Awaitable[Response]]]
 
 
@@ -39,7 +40,7 @@ class _SafeHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
+                for name, value in (REPLY_HEADERS | {"Content-Security-Policy": CONTENT_POLICY}).items():
                     headers[name] = value
             await send(message)
 
