@@ -154,6 +154,7 @@ def plot(run: Mapping[str, Any], folder: Path) -> str:
 
     now = {name: figures["loss"] for name, figures in by_name.items()}
     before = {name: known[name].before for name in by_name}
+    theirs = {name: known[name].theirs for name in by_name}
     seconds = {name: figures["seconds"] for name, figures in by_name.items()}
     names = (("alpha", "the largest share α"), ("t", "the largest distance t"))
     panels = [
@@ -161,7 +162,8 @@ def plot(run: Mapping[str, Any], folder: Path) -> str:
             f"Loss by {words}",
             parameter,
             "NCP",
-            [line("now", parameter, now), line("before", parameter, before)],
+            [line("now", parameter, now), line("before", parameter, before)]
+            + ([line("ARX", parameter, theirs)] if parameter == "t" else []),
         )
         for parameter, words in names
     ]

@@ -284,7 +284,8 @@ class _BalancedSearch(_Search):
         tuples, rows = self.unassigned.tuples.take(lines), self.unassigned.rows.take(lines)
         counts = self.compositions.count_lines(tuples, rows, runs.group, len(runs))
         worth = np.flatnonzero(self.compositions.worth_trimming(counts))
-        self.budget -= _COUNT + _COUNTED * len(lines) + _TRIMMED * self.compositions.candidates * len(worth)
+        self.budget -= _COUNT + _COUNTED * len(lines) + counts.size // 4
+        self.budget -= _TRIMMED * self.compositions.candidates * len(worth)
         if not len(worth):
             return _NO_CLASSES
         taken = np.zeros_like(counts)

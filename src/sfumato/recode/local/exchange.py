@@ -56,6 +56,9 @@ _CELLS = 1 << 19
 _TURNS, _SMALLEST, _LARGEST = 3, 256, 8192
 """Rounds that the budget lasts for if all lines seek in each, and how many classes a block has at least and at most."""
 
+_ASKED = 1 << 26
+"""Counts that are looked at at most to ask all classes what they may take and give: a second or two."""
+
 _BARRED = 4
 """Classes that a line remembers not to fit into."""
 
@@ -82,8 +85,7 @@ class Exchange:
         self.classes = self._price_classes(np.arange(self.groups), self.group)
         self.targets = Targets.unknown(len(lines))
         self.stale = np.ones(len(lines), dtype=np.bool_)  # lines whose targets have to be sought anew
-        compositions = None if problem.indivisible else Compositions.from_problem(problem)
-        self.balance = None if compositions is None else Balance.of_classes(compositions, self._lines, self.classes)
+        self.balance = Balance.of_classes(problem, self._lines, self.classes)
         self.partners = Targets.unknown(len(lines))  # classes of lines of the same kind, which may change places
 
     @property
@@ -343,8 +345,14 @@ class Balance:
     gives: BoolArray
 
     @classmethod
-    def of_classes(cls, compositions: Compositions, lines: Partition, classes: PricedGroups) -> "Balance":
-        """Ask about all classes; those that fail may give everything, and take nothing."""
+    def of_classes(cls, problem: Problem, lines: Partition, classes: PricedGroups) -> "Balance | None":
+        """Ask about all classes; those that fail may give everything, and take nothing.
+
+        Nothing where rows have no kinds, or so many that to ask takes longer than to try.
+        """
+        compositions = None if problem.indivisible else Compositions.from_problem(problem)
+        if compositions is None or lines.groups * compositions.kinds**2 > _ASKED:
+            return None
         shape = lines.groups, compositions.kinds
         none = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
         balance = cls(compositions, *none)
