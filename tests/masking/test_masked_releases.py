@@ -415,7 +415,9 @@ def test_a_ledger_says_that_noise_averages_out(staff: Any, rules: Rules, tmp_pat
     from sfumato.ledger import Ledger, make_recorded_release
     from sfumato.policy import load
 
-    pc.write_csv(staff.select(["sex", "pay"]), tmp_path / "staff.csv")
+    # so large that no two draws of the noise are equal: records are matched by equal values of what both releases tell
+    pay = pa.array(staff["pay"].to_numpy() * 1_000_003)
+    pc.write_csv(staff.select(["sex"]).append_column("pay", pay), tmp_path / "staff.csv")
     ledger = Ledger.create(tmp_path / "ledger")
     noisy = rules(
         {"sex": "quasi", "pay": {"role": "plain", "noise": 0.3}}, data={"source": str(tmp_path / "staff.csv")}

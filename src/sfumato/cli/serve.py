@@ -47,12 +47,15 @@ def _beginning(file: Path | None) -> tuple[Path, str]:
     """Find the folder that is served, and the page to begin with."""
     from urllib.parse import urlencode
 
+    from sfumato.core.regular_file import open_regular_file
+
     if file is None:
         return Path.cwd().resolve(), "/open"
     if not file.exists():
         raise InputError(f"there is no {quote(str(file))}; name a table, a policy or a folder that is there")
     if file.is_dir():
         return file.resolve(), "/open"
+    open_regular_file(file).close()
     root = file.parent.resolve()
     if file.suffix == ".toml":
         return root, f"/columns?{urlencode({'policy': file.name})}"
