@@ -41,6 +41,11 @@ from sfumato.policy import Column, Policy, Role
 from sfumato.policy.columns import check_least
 from sfumato.table import Table
 
+COARSE = (
+    "The different rows that came in were too many for one machine, so they were searched where they were, and only "
+    "what is left of them after generalization was looked at here: how values go together below that is not known."
+)
+"""Said wherever a figure is left out for that."""
 _MANY_ROWS = 1_000_000
 """From so many rows on columns are encoded two at a time."""
 
@@ -144,6 +149,9 @@ class EncodedTable:
     `plain` are the columns that are published as they are, and sampling weights as they are published: no algorithm
     looks at them. Of a counted table there are only those that lines are counted by. `weights` are the sampling weights
     as they came, that of a single row of each line: float[lines].
+
+    A `coarse` table has lines that were counted when its columns were generalized already. In published rows and in
+    others each column by itself is as it came in, and labels go together as they do, but not the values below them.
     """
 
     rows: int
@@ -155,6 +163,12 @@ class EncodedTable:
     plain: Mapping[str, Any]
     weights: FloatArray | None = None
     counts: IntArray | None = None
+    coarse: bool = False
+
+    @property
+    def why_unmeasured(self) -> str | None:
+        """Why what goes by the values of several columns together cannot be measured; nothing where it can."""
+        return COARSE if self.coarse else None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -20,10 +20,12 @@ from sfumato.engines.spark_session import find_session, has_spark
 from sfumato.errors import DataError
 from sfumato.policy import load
 from sfumato.testing.engine_contract import (
+    WIDE_LINES,
     assert_same_release,
     engine_case,
     make_release,
     published_rows,
+    wide_case,
     write_case,
 )
 
@@ -61,6 +63,22 @@ def test_release_is_that_of_memory(tmp_path: Path, session: Any, algorithm: str,
     """For full-domain and local algorithms, random tables and random requirements."""
     policy = write_case(engine_case(seed, algorithm), tmp_path, repeated=1 + seed % 2)
     assert_same_release(make_release(policy, None, tmp_path / "memory"), _release(policy, tmp_path))
+
+
+@pytest.mark.parametrize(("algorithm", "seed"), [("optimal", 0), ("incognito", 1)])
+def test_tasks_search_where_the_driver_may_not(
+    tmp_path: Path, session: Any, monkeypatch: pytest.MonkeyPatch, algorithm: str, seed: int
+) -> None:
+    """Nodes are judged in tasks, several of them, where different rows exceed what the driver may use."""
+    monkeypatch.setattr(spark_engine, "_KEYS_OF_BUCKET", 30)
+    policy = write_case(wide_case(seed, algorithm), tmp_path)
+    in_memory, scratch = make_release(policy, None, tmp_path / "memory"), tmp_path / "scratch"
+    scratch.mkdir()
+    options = EngineOptions("spark", scratch=scratch, memory=spark_engine._SEARCHED * WIDE_LINES)
+    made = make_release(policy, options, tmp_path / "spark")
+    assert made is not None
+    assert made.encoded.coarse
+    assert_same_release(in_memory, made)
 
 
 def _people(rows: int) -> Any:

@@ -1,5 +1,6 @@
 """What the tasks of Spark do, without Spark: the same functions, run one after the other, with blocks in any order."""
 
+import json
 import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,13 +8,25 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.engines import spark_engine, spark_source, spark_tasks
+from sfumato.encode import COARSE
+from sfumato.engines import spark_engine, spark_nodes, spark_source, spark_tasks
 from sfumato.engines.choice import EngineOptions
 from sfumato.errors import DataError
-from sfumato.testing.engine_contract import ALGORITHMS, engine_case, make_release, published_rows, write_case
+from sfumato.policy.options import FULL_DOMAIN
+from sfumato.testing.engine_contract import (
+    ALGORITHMS,
+    WIDE_LINES,
+    assert_same_release,
+    engine_case,
+    make_release,
+    published_rows,
+    wide_case,
+    write_case,
+)
 
 Task = Callable[[Iterator[Any]], Iterator[Any]]
 ran: list[str] = []
@@ -130,10 +143,88 @@ def test_rows_of_a_line_go_different_ways(tmp_path: Path) -> None:
 
 def test_too_many_different_rows(tmp_path: Path) -> None:
     """What a search over them would take is compared with what the driver may use, before it is taken."""
-    policy = write_case(engine_case(1, "optimal"), tmp_path)
-    with pytest.raises(DataError, match=r"different rows take about .* allow more with --memory"):
-        make_release(policy, EngineOptions("spark", memory=100, scratch=tmp_path), tmp_path / "spark")
-    assert not (tmp_path / "spark").exists()
+    for algorithm, why in (
+        ("mondrian", "mondrian holds them on the driver"),
+        ("optimal", "levels that were found leave"),
+    ):
+        policy = write_case(engine_case(1, algorithm), tmp_path / algorithm)
+        with pytest.raises(DataError, match=why) as raised:
+            make_release(policy, EngineOptions("spark", memory=100, scratch=tmp_path), tmp_path / "spark")
+        assert "allow more with --memory" in str(raised.value)
+        assert not (tmp_path / "spark").exists()
+        assert not list(tmp_path.glob("keys-*"))
+
+
+@pytest.mark.parametrize("algorithm", FULL_DOMAIN)
+def test_search_in_tasks_is_that_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: str) -> None:
+    """Where the driver may hold the lines at the node that is found, and no more: release, figures and accounts."""
+    monkeypatch.setattr(spark_engine, "_FILE_ROWS", 1 << 20)
+    monkeypatch.setattr(spark_engine, "_KEYS_OF_BUCKET", 20)
+    monkeypatch.setattr(spark_nodes, "_INLINE", 100)  # some tuples come through files
+    suppressed, judged = 0, 0
+    for seed in range(7):
+        folder = tmp_path / f"{seed}"
+        policy = write_case(wide_case(seed, algorithm), folder)
+        in_memory, made = make_release(policy, None, folder / "memory"), _release_in_tasks(policy, folder)
+        assert made.encoded.coarse
+        assert_same_release(in_memory, made)
+        assert in_memory is not None
+        for one, other in zip(made.encoded.quasi, in_memory.encoded.quasi, strict=True):
+            assert one.frequencies.tolist() == other.frequencies.tolist()
+        assert not list(folder.glob("scratch/keys-*"))
+        suppressed += made.suppressed > 0
+        judged += ran.count("JudgeClasses") > 1
+    assert suppressed
+    assert judged
+
+
+def _release_in_tasks(policy: Any, folder: Path) -> Any:
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    ran.clear()
+    options = EngineOptions("spark", scratch=scratch, memory=spark_engine._SEARCHED * WIDE_LINES)
+    return make_release(policy, options, folder / "spark")
+
+
+def test_what_was_not_measured_is_said(tmp_path: Path) -> None:
+    """In the audit, in the report, and with the attack that was not tried."""
+    made = _release_in_tasks(write_case(wide_case(0, "optimal"), tmp_path), tmp_path)
+    private = made.folder / "private"
+    audit = json.loads((private / "audit.json").read_text(encoding="utf-8"))
+    assert "minimality" in " ".join(audit["not_measured"]["figures"])
+    assert "some figures are left out" in " ".join(audit["warnings"])
+    assert {one["success"] for one in audit["attacks"] if one["attack"] == "minimality"} == {None}
+    report = (private / "report.html").read_text(encoding="utf-8")
+    for what in ("The risk before", "Correlation", "Query error"):
+        assert f"{what} was not measured. {COARSE}" in report
+    assert "highest risk, before" not in report
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_values_are_dealt_out_as_often_as_they_come(seed: int) -> None:
+    """Each line keeps its rows, and every value that it gets has its label."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(1, 9, 12)
+    labels, lookups, totals = [], [], []
+    for width in (3, 1, 7):
+        label, lookup = rng.integers(0, width, 12), np.append(np.arange(width), rng.integers(0, width, 5))
+        of_label = np.bincount(label, weights=rows, minlength=width).astype(int)
+        total = np.zeros(width + 5, dtype=np.int64)
+        for place, number in enumerate(of_label):
+            values = np.flatnonzero(lookup == place)
+            total[values] = rng.multinomial(number, np.full(len(values), 1 / len(values)))
+        labels.append(label)
+        lookups.append(lookup)
+        totals.append(total)
+    line, amounts, dealt = spark_nodes.deal_values(labels, rows, lookups, totals)
+    assert np.bincount(line, weights=amounts).tolist() == rows.tolist()
+    for label, lookup, total, value in zip(labels, lookups, totals, dealt, strict=True):
+        assert (lookup[value] == label[line]).all()
+        assert np.bincount(value, weights=amounts, minlength=len(total)).tolist() == total.tolist()
+    margins = [np.bincount(label, weights=rows, minlength=7).astype(int) for label in labels]
+    codes, coupled = spark_nodes.couple_margins(margins)
+    for margin, code in zip(margins, codes, strict=True):
+        assert np.bincount(code, weights=coupled, minlength=7).tolist() == margin.tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Losses are their definitions, and the bounds that searches prune on are bounds."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from sfumato.policy.options import METRICS as DECLARED
 from sfumato.recode.evaluation import Evaluator
+from sfumato.recode.frequency_sets import FrequencySet
 from sfumato.recode.metrics import METRICS
 from sfumato.testing.exhaustive_search import Labels, compute_loss, evaluate_every_node
 from sfumato.testing.random_tables import METRICS as NAMES
@@ -114,3 +116,36 @@ def test_one_loss_by_hand() -> None:
     assert compute_loss(made, (1, 1), published, "precision") == pytest.approx(3 / 4)
     assert compute_loss(made, (1, 1), published, "ncp") == pytest.approx(1)
     assert np.isclose(compute_loss(made, (0, 1), {("q00", "x"): [made.rows[0]]}, "height"), (1 + 3) / 6)
+
+
+@pytest.mark.parametrize("metric", NAMES)
+def test_prices_of_parts_unite(metric: str, evaluator: Evaluating) -> None:
+    """Whole classes dealt out to parts, and priced there, cost together what they cost at once."""
+    rng, compared = np.random.default_rng(1), 0
+    for seed in range(6):
+        search = evaluator(random_case(Random(f"parts {seed}")).with_algorithm(metric=metric))
+        for node in search.lattice.nodes(np.ones(search.lattice.shape, dtype=np.bool_)):
+            frequencies = search.frequencies(node)
+            grouped, passing, doomed = search.judge(node)
+            class_of = np.arange(len(frequencies))
+            if grouped.first is not None:
+                class_of = np.searchsorted(grouped.first, class_of, side="right") - 1
+            part_of, prices, floors = rng.integers(0, 3, len(passing)), [], []
+            for part in np.unique(part_of):
+                chosen = part_of == part
+                tuples = chosen[class_of]
+                packed = replace(frequencies.packed, keys=frequencies.packed.keys[tuples])
+                some = FrequencySet(node, packed, frequencies.counts[tuples], frequencies.widths)
+                classes = search.counter.group(some)
+                prices.append(search.metric.price(node, classes, passing[chosen], doomed[chosen]))
+                floors.append(search.metric.floor_above(classes.classes))
+            whole, united = (
+                search.metric.price(node, grouped, passing, doomed),
+                search.metric.unite_prices(node, prices),
+            )
+            assert united.loss == pytest.approx(whole.loss, abs=1e-12)
+            assert united.added_below == pytest.approx(whole.added_below, abs=1e-12)
+            above = search.metric.floor_above(grouped.classes)
+            assert search.metric.unite_floors(floors) == pytest.approx(above, abs=1e-12)
+            compared += len(prices) > 1
+    assert compared > 20

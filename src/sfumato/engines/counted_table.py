@@ -103,6 +103,7 @@ class PublishedRows:
             codes = {name: lines.take(divided.line) for name, lines in codes.items()}
         entries = LineEntries.of(counted.keys, counted.rows, divided)
         labeller = make_labeller(counted.coder, codes, entries, self.recoding, table, self._sources)
+        assert not self.encoded.coarse or labeller.entries is None  # noqa: S101 - no row is one of the lines then
         return counted.engine.write(labeller, table, path, self.policy)
 
     def under(self, policy: Policy) -> "PublishedRows":

@@ -13,12 +13,21 @@ from typing import Any, Protocol
 from sfumato.core.keys import KeyCounts
 from sfumato.engines.row_coder import CountedValues, RowCoder
 from sfumato.engines.row_labeller import RowLabeller
+from sfumato.errors import DataError
 from sfumato.policy import Policy
 from sfumato.publish.published_table import PublishedTable
 from sfumato.publish.written_table import WrittenTable
 
 ENGINES = ("auto", "memory", "stream", "spark")
 """What holds the rows: memory, the disk, or a cluster; `auto` chooses between the first two by their size."""
+
+
+class TooManyLines(DataError):
+    """The different rows exceed what may be used; their keys, `stored`, are still with whoever counted them."""
+
+    def __init__(self, message: str, stored: Any) -> None:
+        super().__init__(message)
+        self.stored = stored
 
 
 class Engine(Protocol):
@@ -42,7 +51,10 @@ class Engine(Protocol):
         ...
 
     def count_keys(self, coder: RowCoder) -> KeyCounts:
-        """The different keys of all rows, ascending, and the rows of each."""
+        """The different keys of all rows, ascending, and the rows of each.
+
+        Raises `TooManyLines` where these are too many for this machine, and tasks can search over them.
+        """
         ...
 
     def write(self, labeller: RowLabeller, table: PublishedTable, path: Path, policy: Policy) -> WrittenTable:

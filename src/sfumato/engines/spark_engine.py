@@ -30,8 +30,10 @@ from sfumato.core.keys import KeyCounts
 from sfumato.core.memory import find_memory_allowed
 from sfumato.core.randomness import Randomness
 from sfumato.encode import counted_columns
+from sfumato.engines.engine import TooManyLines
 from sfumato.engines.row_coder import CountedValues, RowCoder
 from sfumato.engines.row_labeller import RowLabeller
+from sfumato.engines.spark_nodes import StoredKeys
 from sfumato.engines.spark_session import find_session, session_for_jobs, spark_errors
 from sfumato.engines.spark_source import (
     SparkSource,
@@ -56,6 +58,7 @@ from sfumato.engines.spark_tasks import (
     RankRows,
     RowPacking,
     SendDivided,
+    SparkTask,
     TaskFunction,
     WriteRows,
     bytes_to_values,
@@ -144,7 +147,7 @@ class SparkEngine:
         merge = MergeKeys(self._marker, coder.packer.span, str(self.folder), _INLINE)
         found = self._run(counting.repartitionById(buckets, "number"), merge)
         stored = [len(content) if not inline else self._file_size(content) for inline, content in found]
-        self._check_memory(sum(stored) // 16)
+        self._check_memory(coder, sum(stored) // 16, found)
         parts = [read_counts(content if not inline else self._take_file(content)) for inline, content in found]
         shared.destroy()
         keys: IntArray = np.concatenate([part.keys for part in parts])
@@ -152,15 +155,39 @@ class SparkEngine:
         order = np.argsort(keys)
         return KeyCounts(keys.take(order), counts.take(order))
 
-    def _check_memory(self, different: int) -> None:
-        """Refuse so many different rows where the driver may not use what a search over them takes."""
+    def _check_memory(self, coder: RowCoder, different: int, found: list[tuple[int, Any]]) -> None:
+        """Leave so many different rows to tasks where the driver may not use what a search over them takes."""
         needed = different * _SEARCHED
-        if needed > self.memory:
-            raise DataError(
-                f"{different:,} different rows take about {needed / 1e9:,.1f} GB on the driver, which may use "
-                f"{self.memory / 1e9:,.1f} GB; allow more with --memory, or give columns that need not be "
-                "quasi-identifiers or sensitive another role"
-            )
+        if needed <= self.memory:
+            return
+        message = (
+            f"{different:,} different rows take about {needed / 1e9:,.1f} GB on the driver, which may use "
+            f"{self.memory / 1e9:,.1f} GB; allow more with --memory, or give columns that need not be "
+            "quasi-identifiers or sensitive another role"
+        )
+        if coder.packer.columns < len(coder.columns):  # what is packed so far has to be numbered on the driver
+            raise DataError(f"{message}; the columns have too many values for tasks to search")
+        files = []
+        for is_file, content in found:
+            name = content.decode() if is_file else f"keys-{secrets.token_hex(8)}"
+            if not is_file:
+                (self.folder / name).write_bytes(content)
+            files.append(name)
+        room = self.memory // _SEARCHED
+        stored = StoredKeys(self, self._marker, coder, str(self.folder), tuple(files), different, room)
+        raise TooManyLines(message, stored)
+
+    def broadcast(self, value: Any) -> Any:
+        """Share a value with all tasks."""
+        return self.session.sparkContext.broadcast(value)
+
+    def run_over_keys(self, stored: StoredKeys, task: SparkTask, then: SparkTask | None) -> list[tuple[int, Any]]:
+        """Run a task over files of counted keys, and another where blocks of the same number come together."""
+        files = len(stored.files)
+        frame = self.session.range(0, files, 1, files)
+        if then is None:
+            return self._run(frame, task)
+        return self._run(frame.mapInArrow(task, BLOCKS).repartitionById(files, "number"), then)
 
     def _file_size(self, name: bytes) -> int:
         return (self.folder / name.decode()).stat().st_size

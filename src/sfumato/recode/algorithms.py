@@ -1,5 +1,6 @@
 """Run the algorithm that a policy names, and say why when nothing can be published."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from sfumato.previous import LinkedReleases
     from sfumato.recode.local import PartRunner
 
+FullDomainSearch = Callable[[EncodedTable, Policy, str, Progress | None], Recoding | None]
+"""What recodes a table by the full-domain algorithm of a name, as `full_domain` does."""
+
 
 def recode(
     encoded: EncodedTable,
@@ -26,12 +30,14 @@ def recode(
     *,
     releases: "LinkedReleases | None" = None,
     run_parts: "PartRunner | None" = None,
+    search: FullDomainSearch = full_domain,
 ) -> Recoding:
     """Recode a table by the algorithm of its policy.
 
     Raises `Infeasible`, with the reason and what would help, where the requirements cannot be met. `releases` has the
     earlier releases, where a requirement is about the join with them. `run_parts` recodes the parts of a large table,
-    in local recoding, where processes of this machine are not to do it. Algorithms work on the table generalized to the
+    in local recoding, where processes of this machine are not to do it. `search` is what recodes by a full-domain
+    algorithm, where the table's tuples are elsewhere. Algorithms work on the table generalized to the
     lowest levels that may be published; in the result, levels are counted from the values.
 
     Where the policy limits the time, the search ends then with the best that it has found, which is marked as `early`;
@@ -48,7 +54,7 @@ def recode(
 
         recoding = specialize_top_down(permitted, policy, releases, progress)
     elif name in ALGORITHMS:
-        recoding = full_domain(permitted, policy, name, progress)
+        recoding = search(permitted, policy, name, progress)
     else:
         from sfumato.recode.local import recode_locally  # noqa: PLC0415 - same
 

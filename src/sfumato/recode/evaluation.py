@@ -20,6 +20,8 @@ from sfumato.recode.lattice import Lattice, Node
 from sfumato.recode.metrics import Metric
 from sfumato.recode.requirement import Requirement
 
+_FEW_TUPLES = 200_000
+"""With more tuples than this, counting them for every subset costs more than it saves."""
 _CACHED_TUPLES = 12
 """The cache of frequency sets holds at most this many times the tuples of the table."""
 _CACHED_BYTES, _CACHE_SHARE = 32, 3
@@ -71,6 +73,11 @@ class Evaluator:
     def without_suppression(self) -> "Evaluator":
         """Give an evaluator of the same nodes that lets no row be suppressed."""
         return Evaluator(self.encoded, replace(self.requirement, limit=0), self.metric, self.counter.attributes)
+
+    @property
+    def cheap_subsets(self) -> bool:
+        """Whether counting the tuples for every small subset of the attributes may save more than it costs."""
+        return len(self.encoded.tuples) <= _FEW_TUPLES
 
     def frequencies(self, node: Node) -> FrequencySet:
         """Compute the frequency set at a node, from the smallest set in the cache that is below it."""

@@ -15,7 +15,7 @@ from sfumato.policy import Policy
 from sfumato.recode.evaluation import Evaluation, Evaluator
 from sfumato.recode.incognito import incognito
 from sfumato.recode.lattice import Node, check_size
-from sfumato.recode.metrics import LOSS_TOLERANCE, METRICS
+from sfumato.recode.metrics import LOSS_TOLERANCE, METRICS, Metric
 from sfumato.recode.optimal import optimal
 from sfumato.recode.recoding import Progress, Recoding, labels_at
 from sfumato.recode.requirement import Requirement
@@ -23,20 +23,31 @@ from sfumato.recode.samarati import samarati
 
 
 def full_domain(encoded: EncodedTable, policy: Policy, name: str, progress: Progress | None = None) -> Recoding | None:
-    """Recode a table by a full-domain algorithm; nothing where the requirements cannot be met.
+    """Recode a table by a full-domain algorithm; nothing where the requirements cannot be met."""
+    check_size([attribute.hierarchy.height for attribute in encoded.quasi])
+    evaluator = Evaluator(encoded, *search_rules(encoded, policy))
+    best = search_nodes(evaluator, name, progress)
+    return None if best is None else apply_node(encoded, evaluator, best.node, name)
+
+
+def search_rules(encoded: EncodedTable, policy: Policy) -> tuple[Requirement, Metric]:
+    """What a policy requires of the classes of a table, and what it wants least of."""
+    requirement = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression)
+    return requirement, METRICS[policy.search.metric](encoded)
+
+
+def search_nodes(evaluator: Evaluator, name: str, progress: Progress | None = None) -> Evaluation | None:
+    """Find a node by the algorithm of this name; nothing where none is found.
 
     Where the time is over before the algorithm comes to a node that passes, the most general one is taken if it does.
     """
-    requirement = Requirement.from_share(policy.privacy, encoded.rows, policy.search.suppression)
-    check_size([attribute.hierarchy.height for attribute in encoded.quasi])
-    evaluator = Evaluator(encoded, requirement, METRICS[policy.search.metric](encoded))
     top = evaluator.evaluate(evaluator.lattice.top)
     if not top.viable:
         return None
     best = ALGORITHMS[name](evaluator, progress)
     if best is None and is_over(progress) and top.passes:
         best = top
-    return None if best is None else apply_node(encoded, evaluator, best.node, name)
+    return best
 
 
 def least_loss(evaluations: list[Evaluation]) -> Evaluation | None:

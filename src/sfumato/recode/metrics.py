@@ -54,6 +54,14 @@ class Metric(ABC):
         `passing` has a flag per class, `doomed` the share of each class that every specialization suppresses as well.
         """
 
+    def unite_prices(self, node: Node, prices: Sequence[NodeLoss]) -> NodeLoss:  # noqa: ARG002 - some need it
+        """Give the price of a node whose classes were priced in parts, each class in one of them."""
+        return NodeLoss(sum(price.loss for price in prices), sum(price.added_below for price in prices))
+
+    def unite_floors(self, floors: Sequence[float]) -> float:
+        """Give `floor_above` of classes of which it was worked out in parts."""
+        return sum(floors)
+
     def of_union(self, rows: int, losses: Sequence[FloatArray]) -> Self:  # noqa: ARG002 - additive ones need it
         """Give the same metric for the union of this table with others, of `rows` rows in all.
 
@@ -107,7 +115,7 @@ class AdditiveMetric(Metric):
 
     def price(self, node: Node, classes: NodeClasses, passing: BoolArray, doomed: FloatArray) -> NodeLoss:
         """Add to the loss without suppression, for each suppressed row, what its labels had not lost yet."""
-        base = float(sum(levels[level] for levels, level in zip(self.base, node, strict=True)))
+        base = self._base_at(node)
         failing = ~passing
         sizes = classes.classes.sizes[failing]
         left = np.ones(len(sizes))  # per failing class, what a row of it has not lost
@@ -116,6 +124,15 @@ class AdditiveMetric(Metric):
         left *= sizes
         added_below = float((left * doomed[failing]).sum()) / self.rows
         return NodeLoss(base + float(left.sum()) / self.rows, added_below)
+
+    def unite_prices(self, node: Node, prices: Sequence[NodeLoss]) -> NodeLoss:
+        """Add up what suppressed rows lose besides; what all rows lose is in the price of each part."""
+        added = super().unite_prices(node, prices)
+        return NodeLoss(added.loss - (len(prices) - 1) * self._base_at(node), added.added_below)
+
+    def _base_at(self, node: Node) -> float:
+        """The loss of a node if no row were suppressed."""
+        return float(sum(levels[level] for levels, level in zip(self.base, node, strict=True)))
 
 
 class Ncp(AdditiveMetric):
@@ -225,6 +242,16 @@ class AverageClassSize(Metric):
         del node, classes, doomed
         published = int(passing.sum())
         return NodeLoss(1.0 / published if published else np.inf, 0.0)
+
+    def unite_prices(self, node: Node, prices: Sequence[NodeLoss]) -> NodeLoss:
+        """Count the published classes of all parts."""
+        del node
+        published = sum(round(1.0 / price.loss) for price in prices)
+        return NodeLoss(1.0 / published if published else np.inf, 0.0)
+
+    def unite_floors(self, floors: Sequence[float]) -> float:
+        """Count the classes of all parts."""
+        return 1.0 / sum(round(1.0 / floor) for floor in floors)
 
 
 METRICS: dict[str, Callable[[EncodedTable], Metric]] = {

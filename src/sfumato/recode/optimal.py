@@ -26,9 +26,6 @@ from sfumato.recode.recoding import Progress
 _LARGEST_SUBSET = 3
 """Subsets of attributes up to this size are searched first, for what they rule out."""
 
-_FEW_TUPLES = 200_000
-"""With more tuples than this, counting them for every subset costs more than it saves."""
-
 _MOST_WITNESSES = 20
 """At most so many classes that are too small are followed through the lattice; later ones rule out little more."""
 
@@ -53,7 +50,7 @@ def optimal(evaluator: Evaluator, progress: Progress | None = None) -> Evaluatio
         strict = optimal(evaluator.without_suppression(), progress)
         if strict is not None:
             search.learn(evaluator.evaluate(strict.node))
-    if requirement.limit and len(evaluator.encoded.tuples) <= _FEW_TUPLES:  # without a limit, witnesses are cheaper
+    if requirement.limit and evaluator.cheap_subsets:  # without a limit, witnesses are cheaper
         search.floor[~left_by_subsets(evaluator, _LARGEST_SUBSET, progress)] = np.inf
     while not is_over(progress) and (node := search.next_node()) is not None:
         search.bisect(search.chain_to_top(node))

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from sfumato.attack.all_attacks import Attacks
 
 
+UNMEASURED = (
+    "risk of the table as it came in",
+    "correlation of columns",
+    "errors of counting queries",
+    "the minimality attack",
+)
+"""What is left out where lines are those of a coarse table."""
+
+
 def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
     """The private account before the verifier has spoken: all that it needs besides the manifest, and further rows."""
     policy, encoded, linked = publication.policy, publication.encoded, publication.linked_releases
@@ -44,6 +53,8 @@ def draft_audit(publication: Publication, utility: Utility) -> dict[str, Any]:
     }
     if policy.search.time_limit is not None:
         content["ended_early"] = publication.recoding.early
+    if (why := encoded.why_unmeasured) is not None:
+        content["not_measured"] = {"figures": list(UNMEASURED), "reason": why}
     if policy.matched:
         content["patterns"] = {pattern: list(columns) for pattern, columns in policy.matched.items()}
     if publication.masked:

@@ -17,7 +17,8 @@ from sfumato.core.randomness import Randomness
 from sfumato.encode import EncodedTable, encode, encode_column
 from sfumato.engines.choice import EngineOptions, choose_engine, open_engine
 from sfumato.engines.counted_table import CodedValues, CountedTable, PublishedRows
-from sfumato.errors import PolicyError
+from sfumato.engines.engine import TooManyLines
+from sfumato.errors import DataError, PolicyError
 from sfumato.masking import MaskedTable, mask_table
 from sfumato.policy import Policy, load
 from sfumato.policy.database_url import TablePlace, find_place
@@ -181,14 +182,26 @@ def publish_counted(
         engine = open_engine(options, name, data if place is None else place, rules, note)
         values = CodedValues.of(engine)
         rules = settle_functions(rules, values.columns.__getitem__)
-        counted = CountedTable.count(engine, values, rules)
-        check_person_names(rules, counted.encoded.individual)
+        try:
+            counted, stored = CountedTable.count(engine, values, rules), None
+            check_person_names(rules, counted.encoded.individual)
+        except TooManyLines as lines:
+            from sfumato.engines.spark_nodes import StoredSearch, why_not_in_tasks  # noqa: PLC0415 - hardly ever
+
+            if (why := why_not_in_tasks(rules)) is not None:
+                lines.stored.remove()
+                raise DataError(f"{lines}; {why}") from None
+            stored = StoredSearch(engine, values, lines.stored, rules)
         source = Table(
             pa.Table.from_batches([], engine.schema), place=place, schema=engine.schema, warnings=engine.warnings
         )
     with timed(seconds, "search"), memory_goal(options.allowed):
-        linked = _link(counted.encoded, rules) if rules.linkage else None
-        recoding = _recode(counted.encoded, rules, linked, progress)
+        if stored is not None:
+            linked, recoding = None, recode(stored.skeleton, rules, progress, search=stored)
+            counted = stored.result
+        else:
+            linked = _link(counted.encoded, rules) if rules.linkage else None
+            recoding = _recode(counted.encoded, rules, linked, progress)
         encoded = counted.encoded.divide(recoding.divided)
         linked = linked and linked.divide(recoding.divided)
     with timed(seconds, "recode"):

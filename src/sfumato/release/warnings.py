@@ -49,6 +49,7 @@ def release_warnings(publication: Publication, persons: PersonRisk | None, maski
         *_further_rows(publication),
         *_seed(publication),
         *_ended_early(publication),
+        *_not_measured(publication),
     ]
 
 
@@ -56,6 +57,14 @@ def _ended_early(publication: Publication) -> Iterator[str]:
     if publication.recoding.early:
         limit = publication.policy.search.time_limit
         yield f"the search ended after {limit:g} s, before it was through: with more time less may be lost"
+
+
+def _not_measured(publication: Publication) -> Iterator[str]:
+    if publication.encoded.coarse:
+        yield (
+            "the different rows were too many for the driver, so that some figures are left out, such as the risk "
+            "before and the minimality attack: the audit lists them"
+        )
 
 
 def _two_tables(publication: Publication) -> Iterator[str]:

@@ -152,9 +152,11 @@ CORRELATION = (
 )
 
 
-def association_section(figures: ReportFigures) -> Markup:
+def association_section(publication: Publication, figures: ReportFigures) -> Markup:
     """Two squares side by side, and what changed."""
     title, association = "Correlation, before and after", figures.association
+    if (why := publication.encoded.why_unmeasured) is not None:
+        return section(title, paragraph("Correlation was not measured. ", why))
     if association is None:
         return section(title, paragraph("One column is published, so that there is no pair of columns to look at."))
     squares = [

@@ -34,8 +34,8 @@ from sfumato.verifier import Verdict
 def private_report(assessment: Assessment, verdict: Verdict, attacks: Attacks, warnings: Sequence[str] = ()) -> str:
     """The page on a publication, with what the verifier and the attacks found, and what the command warned of."""
     publication, figures = assessment.publication, assessment.figures
-    raw = raw_classes(publication.encoded)
-    before, split = measure_prosecutor_risk(raw), publication.split
+    raw = None if publication.encoded.coarse else raw_classes(publication.encoded)
+    before, split = None if raw is None else measure_prosecutor_risk(raw), publication.split
     made = f"sfumato {__version__}, {datetime.now(tz=UTC):%Y-%m-%d %H:%M} UTC. "
     return document(
         "Release report",
@@ -49,7 +49,7 @@ def private_report(assessment: Assessment, verdict: Verdict, attacks: Attacks, w
         *([masking_section(assessment.masking)] if assessment.masking else []),
         columns_section(publication, figures.columns),
         split_cost_section(assessment.ties) if split else cost_section(assessment),
-        association_section(figures),
+        association_section(publication, figures),
         queries_section(publication, figures.query_errors),
         suppression_section(publication, figures.columns),
         attacks_section(attacks),
@@ -63,7 +63,7 @@ def private_report(assessment: Assessment, verdict: Verdict, attacks: Attacks, w
 # The top: what matters at a glance
 
 
-def _opening(assessment: Assessment, verdict: Verdict, before: ProsecutorRisk) -> Markup:
+def _opening(assessment: Assessment, verdict: Verdict, before: ProsecutorRisk | None) -> Markup:
     """Title, warnings and the figures a decision turns on."""
     publication = assessment.publication
     source, seed = publication.policy.source.place, publication.policy.search.seed
@@ -77,6 +77,7 @@ def _opening(assessment: Assessment, verdict: Verdict, before: ProsecutorRisk) -
             "Seeds are for tests and papers only."
         )
         alert = [tag("aside", tag("strong", "⚠ Do not publish this release. "), why, role="alert")]
+    highest = assessment.risk.highest
     smallest = int(publication.recoding.classes.persons.min())
     unit = {"row": ("row", "rows"), "person": ("person", "people")}[publication.protected_unit]
     if publication.split:
@@ -87,7 +88,9 @@ def _opening(assessment: Assessment, verdict: Verdict, before: ProsecutorRisk) -
     figures = [
         ("✓ kept" if verdict.satisfied else "✗ not kept", "promise, as verified"),
         (plural(smallest, *unit), "in the smallest class"),
-        (f"{percent(before.highest)} → {percent(assessment.risk.highest)}", "highest risk, before → after"),
+        (percent(highest), "highest risk")
+        if before is None
+        else (f"{percent(before.highest)} → {percent(highest)}", "highest risk, before → after"),
         lost,
     ]
     items = [tag("li", tag("b", figure), tag("span", meaning)) for figure, meaning in figures]

@@ -34,7 +34,8 @@ _LINES = 50_000
 class ReportFigures:
     """Columns before and after, the association of their pairs, and how far counts are off, by sensitive column.
 
-    There is no association where there is no pair of columns, and no error where no query can be asked.
+    There is no association where there is no pair of columns, or it cannot be measured, and no error where no query
+    can be asked.
     """
 
     columns: list[ColumnComparison]
@@ -45,7 +46,8 @@ class ReportFigures:
 def measure_figures(publication: Publication) -> ReportFigures:
     """Work out the figures of a publication as it is in memory."""
     columns = compare_columns(publication)
-    association = measure_association(publication, columns) if len(columns) > 1 else None
+    known = publication.encoded.why_unmeasured is None
+    association = measure_association(publication, columns) if known and len(columns) > 1 else None
     errors = query_errors_by_column(publication) if why_no_queries(publication) is None else {}
     return ReportFigures(columns, association, errors)
 
@@ -73,7 +75,7 @@ def why_no_queries(publication: Publication) -> str | None:
             "Means, medians and modes of classes do not tell what values they stand for, so a count of rows with such "
             "values cannot be worked out."
         )
-    return None
+    return publication.encoded.why_unmeasured
 
 
 def choose_workload(publication: Publication) -> Workload:

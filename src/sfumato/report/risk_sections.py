@@ -44,9 +44,11 @@ BY_WEIGHTS = (
 )
 
 
-def risk_section(assessment: Assessment, raw: EquivalenceClasses, before: ProsecutorRisk) -> Markup:
-    """Figures, then sizes; `raw` are the classes of the table as it came in, and `before` is their risk."""
+def risk_section(assessment: Assessment, raw: EquivalenceClasses | None, before: ProsecutorRisk | None) -> Markup:
+    """Figures, then sizes; `raw` are the classes of the table as it came in, and `before` is their risk, if known."""
     publication = assessment.publication
+    if raw is None or before is None:
+        return _risk_after(assessment)
     unit = publication.protected_unit
     who = note(
         "Prosecutor risk: the chance that the adversary picks the right "
@@ -74,6 +76,26 @@ def risk_section(assessment: Assessment, raw: EquivalenceClasses, before: Prosec
         *_several_rows(assessment, raw),
         _class_sizes(raw, classes, "rows" if unit == "row" else "people"),
     )
+
+
+def _risk_after(assessment: Assessment) -> Markup:
+    """The same figures of what is published alone."""
+    publication = assessment.publication
+    after, classes = assessment.risk, publication.recoding.classes
+    lines = [
+        ("Highest chance", chance(after.highest)),
+        ("Average chance", percent(after.average)),
+        ("Rows alone in their class", amount(after.uniques, classes.rows)),
+        ("Classes", f"{len(classes):,}"),
+        ("Rows per class, on average", f"{classes.rows / len(classes):,.1f}"),
+    ]
+    k = required_k(publication.policy.privacy)
+    if k is not None:
+        below = amount(int(classes.sizes[classes.persons < k].sum()), classes.rows)
+        lines.append((f"Rows in classes below k = {k:,}", below))
+    who = note("Prosecutor risk: the chance that the adversary picks the right row for someone in the table.")
+    why = paragraph("The risk before was not measured. ", publication.encoded.why_unmeasured or "")
+    return section("Risk, after", who, why, table(("", "After"), lines))
 
 
 def _three_adversaries(publication: Publication, raw: EquivalenceClasses) -> list[Markup]:

@@ -143,6 +143,7 @@ def _find_obstacle(knowledge: AdversaryKnowledge, policy: Policy, basis: str) ->
         return dropped if knowledge.recoding.suppressed else None
     requirement, rows = knowledge.requirement, len(knowledge.rows)
     obstacles = {
+        "the different rows that came in were too many for one machine": knowledge.encoded.coarse,
         "every class has more rows than this effort looks at": not rows,
         "something finer may have failed by the join with earlier releases": bool(policy.linkage)
         and not policy.lenient,
