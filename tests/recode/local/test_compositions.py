@@ -71,13 +71,13 @@ def posed(pose: Poses, rule: dict[str, Any], k: int = 2) -> tuple[Problem, Compo
 def test_what_passes_is_what_the_requirement_says(pose: Poses, rule: dict[str, Any]) -> None:
     """Of all compositions of up to three rows of each kind, those pass that pass as classes; so do single changes."""
     problem, compositions = posed(pose, rule)
-    every = np.array(list(itertools.product(range(4), repeat=4)))[1:]
+    every = np.array(list(itertools.product(range(4), repeat=compositions.kinds)))[1:]
     expected = {tuple(line): passes(problem, named(problem, compositions, line)) for line in every}
     assert dict(zip(map(tuple, every), compositions.holds(every).tolist(), strict=True)) == expected
     inner = every[(every <= 2).all(axis=1)]
     takes, gives = compositions.may_take(inner), compositions.may_give(inner)
     for line, may_take, may_give in zip(inner, takes, gives, strict=True):
-        for kind, one in enumerate(np.eye(4, dtype=np.int64)):
+        for kind, one in enumerate(np.eye(compositions.kinds, dtype=np.int64)):
             assert may_take[kind] == expected[tuple(line + one)]
             assert may_give[kind] == expected.get(tuple(line - one), False)
 
@@ -86,7 +86,7 @@ def test_what_passes_is_what_the_requirement_says(pose: Poses, rule: dict[str, A
 def test_what_is_left_of_a_group_passes(pose: Poses, rule: dict[str, Any]) -> None:
     """A trimmed group has no rows that it had not, passes or is empty, and is the whole group where that passes."""
     _, compositions = posed(pose, rule)
-    every = np.array(list(itertools.product(range(5), repeat=4)))
+    every = np.array(list(itertools.product(range(5), repeat=compositions.kinds)))
     trimmed = compositions.trim(every)
     assert ((trimmed >= 0) & (trimmed <= every)).all()
     some = trimmed.any(axis=1)
@@ -104,6 +104,18 @@ def test_a_bound_on_shares_leaves_as_many_rows_as_can_be(pose: Poses) -> None:
         parts = np.array(list(itertools.product(*(range(rows + 1) for rows in group))))
         best = parts[compositions.holds(parts)].sum(axis=1).max(initial=0)
         assert compositions.trim(np.array([group])).sum() == best
+
+
+def test_values_that_nobody_protects_are_one_kind(pose: Poses) -> None:
+    """Where every model names the values that it protects, all others are of one kind."""
+    problem, compositions = posed(pose, RULES[1])
+    texts = problem.encoded.sensitive["illness"].texts
+    by_kind = {
+        str(texts[value]): kind
+        for value, kind in zip(problem.encoded.tuples.others["illness"].tolist(), compositions.kind_of, strict=True)
+    }
+    assert compositions.kinds == 2
+    assert by_kind["flu"] == by_kind["cold"] == by_kind["gout"] != by_kind["HIV"]
 
 
 def test_there_are_none_where_only_sizes_count(pose: Poses) -> None:

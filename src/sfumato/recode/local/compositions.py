@@ -6,7 +6,8 @@ and Tao 2006, and the buckets of SABRE, Cao et al. 2011, are this for one model 
 compositions are proposed, and the requirement is asked which of them pass. So it works for every model that says of
 counts whether they pass, those of others included.
 
-Rows with equal values in all sensitive columns are of one *kind*. A composition is the rows of each kind in a class.
+Rows with equal values in all sensitive columns are of one *kind*; values that no model protects count as equal. A
+composition is the rows of each kind in a class.
 """
 
 from dataclasses import dataclass
@@ -71,7 +72,12 @@ class Compositions:
         encoded = problem.encoded
         if problem.only_sizes_count or not encoded.domains or encoded.individual is not None:
             return None
-        codes = {name: encoded.tuples.others[name].astype(np.int64) for name in encoded.domains}
+        codes = {}
+        for name in encoded.domains:
+            protected = problem.protected_values(name)
+            # values that no model protects are one, whichever they are
+            same = np.where(protected, np.arange(len(protected)), int(np.argmin(protected)))
+            codes[name] = same[encoded.tuples.others[name].astype(np.int64)]
         kind_of, kinds = number_tuples(
             pack_tuples(list(codes.values()), [len(domain.values) for domain in encoded.domains.values()])
         )

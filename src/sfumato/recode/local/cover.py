@@ -81,14 +81,17 @@ CoverNode = str
 instant, and in the order in which tuples are."""
 
 
-def cover(problem: Problem, partition: Partition, budget: int, progress: Progress | None = None) -> Partition:
+def cover(
+    problem: Problem, partition: Partition, budget: int, progress: Progress | None = None, *, whole: bool = False
+) -> Partition:
     """Group as many of the published rows as the budget, in lines, allows; each line of the rest is a group by itself.
 
-    What groups the rows are in before does not matter; rows that are suppressed stay so. Progress is in rows: those
-    that have a class, and all.
+    Where sensitive values are looked at, the rest is one group; unless groups are taken `whole`, as they are or not at
+    all. What groups the rows are in before does not matter; rows that are suppressed stay so. Progress is in rows:
+    those that have a class, and all.
     """
     published = partition.published.merge(np.zeros(partition.groups, dtype=np.int64))
-    compositions = None if problem.indivisible else Compositions.from_problem(problem)
+    compositions = None if whole or problem.indivisible else Compositions.from_problem(problem)
     search = (
         _Search(problem, published, budget)
         if compositions is None
