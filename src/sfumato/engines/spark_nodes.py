@@ -173,7 +173,7 @@ class GeneralizeKeys(KeyTask):
 
 
 @dataclass(frozen=True)
-class NodeSums:
+class StoredNodeSums:
     """What some of the classes of a node come to: the rows of those that fail, and what else an `Evaluation` has."""
 
     failing: int
@@ -195,14 +195,14 @@ class NodeJudge:
         """The frequency set of tuples that are ascending and different."""
         return FrequencySet(node, pack_tuples(columns, widths), counts, widths, columns)
 
-    def sums(self, frequencies: FrequencySet) -> NodeSums:
+    def sums(self, frequencies: FrequencySet) -> StoredNodeSums:
         """Judge whole classes and add up."""
         node, grouped = frequencies.node, self.counter.group(frequencies)
         passing = self.requirement.holds(grouped.classes)
         doomed = self.requirement.doomed(grouped.classes)
         price = self.metric.price(node, grouped, passing, doomed)
         sizes = grouped.classes.sizes
-        return NodeSums(
+        return StoredNodeSums(
             int(sizes[~passing].sum()),
             float((sizes * doomed).sum()),
             self.metric.floor_above(grouped.classes),
@@ -210,11 +210,11 @@ class NodeJudge:
             price.added_below,
         )
 
-    def doomed_sums(self, frequencies: FrequencySet) -> NodeSums:
+    def doomed_sums(self, frequencies: FrequencySet) -> StoredNodeSums:
         """Add up the doomed rows alone: of a node over some of the attributes nothing else is asked."""
         classes = self.counter.group(frequencies).classes
         doomed = float((classes.sizes * self.requirement.doomed(classes)).sum())
-        return NodeSums(0, doomed, 0.0, 0.0, 0.0)
+        return StoredNodeSums(0, doomed, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -320,7 +320,7 @@ class StoredNodes:
         tree = self.permitted.quasi[attribute].hierarchy
         return narrow_codes(tree.matrix[:, level], len(tree.labels[level])).take(self.least[attribute])
 
-    def look(self, subset: tuple[int, ...], node: Node, room: int) -> FrequencySet | NodeSums:
+    def look(self, subset: tuple[int, ...], node: Node, room: int) -> FrequencySet | StoredNodeSums:
         """Count the classes at a node over some of the attributes; gives its tuples if there is room, else sums."""
         lookups = tuple(self.label_lookup(i, level) for i, level in zip(subset, node, strict=True))
         labels = [len(self.permitted.quasi[i].hierarchy.labels[level]) for i, level in zip(subset, node, strict=True)]
@@ -331,15 +331,15 @@ class StoredNodes:
         few = 2 * room // buckets
         then = JudgeClasses(stored.marker, self.shared_judge, subset, node, widths, few, stored.folder)
         found = stored.jobs.run_over_keys(stored, task, then)
-        sums = [NodeSums(**json.loads(bytes(content))) for number, content in found if not number]
+        sums = [StoredNodeSums(**json.loads(bytes(content))) for number, content in found if not number]
         tuples = take_tuples(found, len(sums), widths, room, stored.folder)
         if tuples is not None:
             return self.judge.frequencies(node, *_add_up(tuples[0], widths, tuples[1]), widths)
         if len(subset) < len(self.permitted.quasi):
-            return NodeSums(0, math.fsum(one.doomed for one in sums), 0.0, 0.0, 0.0)
+            return StoredNodeSums(0, math.fsum(one.doomed for one in sums), 0.0, 0.0, 0.0)
         metric = self.judge.metric
         price = metric.unite_prices(node, [NodeLoss(one.loss, one.added_below) for one in sums])
-        return NodeSums(
+        return StoredNodeSums(
             sum(one.failing for one in sums),
             math.fsum(one.doomed for one in sums),
             metric.unite_floors([one.floor_above for one in sums]),
@@ -430,7 +430,7 @@ class StoredEvaluator(Evaluator):
         self.lattice = Lattice(tuple(hierarchy.height for hierarchy in self.counter.hierarchies))
         self._held: list[FrequencySet] = []  # those that were used last at the end
         self._room = nodes.stored.room // 2
-        self._answers: dict[Node, NodeSums] = {}
+        self._answers: dict[Node, StoredNodeSums] = {}
 
     def project(self, attributes: tuple[int, ...]) -> "StoredEvaluator":
         """Give an evaluator of the same keys over a subset of the attributes."""
@@ -460,14 +460,14 @@ class StoredEvaluator(Evaluator):
         sums = self._ask(node)
         return super().viable(node) if sums is None else not self.requirement.rules_out(sums.doomed)
 
-    def _ask(self, node: Node) -> NodeSums | None:
+    def _ask(self, node: Node) -> StoredNodeSums | None:
         """Have tasks look at a node; nothing where its tuples, or those of a node below it, are on the driver then."""
         if any(_is_below(held.node, node) for held in self._held):
             return None
         if node in self._answers:
             return self._answers[node]
         found = self.nodes.look(self.counter.attributes, node, self._room)
-        if isinstance(found, NodeSums):
+        if isinstance(found, StoredNodeSums):
             self._answers[node] = found
             return found
         self._held = [held for held in self._held if not _is_below(node, held.node)]
