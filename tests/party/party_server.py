@@ -50,6 +50,7 @@ _ended: dict[int, tuple[int, float]] = {}
 def start(request: dict[str, Any]) -> int:
     """Fork a process that runs a command; give its number."""
     child = os.fork()
+    _ended.pop(child, None)  # numbers of processes come round again
     if child:
         return child
     os.chdir(request["folder"])
